@@ -81,8 +81,8 @@ def _compared(theirs: Mapping[str, float], ours: CellBias) -> Compared:
         "debiased": found.prior.debiased_accuracy.value,
         "prior_a": found.prior.prior[0],
         "q": found.tests.cochran_q.statistic,
-        "ece": found.calibration.ece if found.calibration else None,
-        "brier": found.calibration.brier if found.calibration else None,
+        "ece": found.calibration.ece.value if found.calibration else None,
+        "brier": found.calibration.brier.value if found.calibration else None,
     }
     apart = max(abs(theirs[name] - (value or 0.0)) for name, value in same.items())
     p = abs(theirs["p"] - found.tests.permutation.p)

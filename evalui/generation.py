@@ -45,7 +45,7 @@ class Setting:
     help: Mapping[Language, str] = field(default_factory=dict[Language, str])
 
 
-_OF_PROMPTS: frozenset[Ability] = frozenset({"generate", "next_token", "loglik"})
+_OF_PROMPTS: frozenset[Ability] = frozenset({"generate", "next_token", "loglik", "decide"})
 PICTURE_SIDE = 2048  # pixels of the longer side of a picture that is sent, unless a run says so
 _Tokens = TypeVar("_Tokens")
 # What is usual depends on who writes what, so specifications have a default of their own.
@@ -70,7 +70,7 @@ class GenerationSettings(BaseModel):
     system_prompt: Annotated[
         str,
         Field(max_length=20_000),
-        Setting("system", frozenset({"generate", "next_token"}), honoured_by="evalui"),
+        Setting("system", frozenset({"generate", "next_token", "decide"}), honoured_by="evalui"),
     ] = ""
     thinking: Annotated[Literal["", "on", "off"], Setting("thinking")] = ""
     reasoning_effort: Annotated[

@@ -16,14 +16,19 @@ from evalui.pictures import Picture, has_marks
 MAX_REPEATS = 256  # replies to one question
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-Ability = Literal["next_token", "loglik", "generate", "schema"]
+Ability = Literal["next_token", "loglik", "generate", "schema", "decide"]
 Pattern = Literal["origin", "circular", "all_possible"]
-Spellings = Literal["common", "lm_eval"]
+# What stands for an option: the spellings of its letter that are tokens, the one that lm-eval has,
+# or a key of a decision, see `Decide`.
+Spellings = Literal["common", "lm_eval", "decision"]
+# The keys of a decision: letters by place, letters dealt anew in each order, the options' texts, or
+# keys that have no order, dealt anew.
+Labels = Literal["", "dealt", "texts", "neutral"]
 DatasetKind = Literal["multiple_choice", "general_qa", "subjective", "code"]
 Gives = Literal["choices", "answers", "verdicts"]  # what the trials of a mode hold
-# What a record of another program holds: the scores of letters or of whole options, or a reply
-# that names an option or is an answer in writing.
-Recorded = Literal["letters", "texts", "reply", "written"]
+# What a record of another program holds: the scores of letters or of whole options, a reply that
+# names an option or is an answer in writing, or a decision.
+Recorded = Literal["letters", "texts", "reply", "written", "decision"]
 Split = Literal["dev", "val", "test", "train"]
 Language = Literal["zh", "en"]
 # Why the options of a question are asked in the order as written only, "" if they may move:
@@ -32,9 +37,9 @@ FixedOrderReason = Literal["", "naming", "duplicates"]
 Outcome = Literal["a", "b", "tie", "neither"]  # tie: both answers are good, neither: both are bad
 PresentationOrders = Literal["double", "random", "single"]  # in which a judge sees two answers
 ConflictRule = Literal["tie", "half", "drop"]  # what two orders count that contradict each other
-# What a judge gives its verdict in: words, JSON that fits a schema, or how probable each label is
-# as the next token.
-JudgeOutput = Literal["text", "schema", "probabilities"]
+# What a judge gives its verdict in: words, JSON that fits a schema, how probable each label is as
+# the next token, or a decision between the labels.
+JudgeOutput = Literal["text", "schema", "probabilities", "decision"]
 CellState = Literal["waiting", "running", "done", "failed", "cancelled", "impossible"]
 GroupMean = Literal["macro", "micro"]
 GroupOf = Literal["subjects", "datasets"]
@@ -280,7 +285,29 @@ class Generate:
         return dict(self.settings).get(name)
 
 
-Request = NextToken | Loglik | Generate
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Ask which of 2 to 255 options is right, and how probable each is; answered by `Decision`.
+
+    `context` is what the `question` is about. `options` are in the order shown: the key by which
+    the model names it, no two the same, and its text.
+    """
+
+    context: str
+    question: str
+    options: tuple[tuple[str, str], ...]
+    pictures: tuple[Picture, ...] = ()
+    picture_side: int = 0
+
+
+Request = NextToken | Loglik | Generate | Decide
+# What a model needs to answer a request.
+ABILITY_OF: Mapping[type[Request], Ability] = {
+    NextToken: "next_token",
+    Loglik: "loglik",
+    Generate: "generate",
+    Decide: "decide",
+}
 
 
 def prompt_of(request: Request) -> Prompt:
@@ -292,7 +319,11 @@ def texts_of(request: Request) -> tuple[str, ...]:
     """The texts of a request, in which marks of pictures may stand."""
     prompt = prompt_of(request)
     texts = (prompt,) if isinstance(prompt, str) else tuple(turn.content for turn in prompt)
-    return (*texts, request.continuation) if isinstance(request, Loglik) else texts
+    if isinstance(request, Loglik):
+        return (*texts, request.continuation)
+    if isinstance(request, Decide):
+        return (*texts, request.question, *(part for option in request.options for part in option))
+    return texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +388,25 @@ class GeneratedText:
     constrained: bool = False
 
 
-Response = LabelProbs | Logprob | GeneratedText
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Which option a model chose, and how probable it says each is.
+
+    `probabilities` are as the model gave them, in the order of the request: they may be rounded and
+    sum to less or more than 1; () unless each option has one. `choice` is the place of the option
+    that it names, None if it names none. `refused`: it declined to answer. `confidence` is what
+    the model says of its choice in 0..1, by a rule of its own. `truncated`: the server says that it
+    did not read all of the request.
+    """
+
+    probabilities: tuple[float, ...] = ()
+    choice: int | None = None
+    refused: bool = False
+    confidence: float | None = None
+    truncated: bool = False
+
+
+Response = LabelProbs | Logprob | GeneratedText | Decision
 
 
 @dataclass(frozen=True, slots=True)

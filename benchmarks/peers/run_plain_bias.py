@@ -114,7 +114,7 @@ def shuffled(content: Numbers, slot_of: Numbers, asked: Numbers, k: int) -> floa
 
 def calibration(chances: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     sure = chances.max(axis=1)
-    bins = np.clip(np.ceil(sure * 10 - 1e-12).astype(int) - 1, 0, 9)
+    bins = np.minimum((sure * 10).astype(int), 9)
     groups = [bins == number for number in range(10)]
     return float(sum(g.mean() * abs(right[g].mean() - sure[g].mean()) for g in groups if g.any()))
 

@@ -13,6 +13,7 @@ from evalui.generation import DeclaredSetting, GenerationSettings
 from evalui.messages import Messages
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, read_spec
+from evalui.scoring.cell_summary import is_decided
 from evalui.store.runs import CellRow, RunRow
 
 _LIMITS = {"subject": "setting.limit_subject", "dataset": "setting.limit"}
@@ -80,7 +81,7 @@ def generation_labels(t: Messages, settings: GenerationSettings) -> list[str]:
     """The settings of writing that are not at their default: "Temperature 0.7"."""
     return [
         t(
-            "generation.given",
+            own if (own := f"generation.{name}_given") in t else "generation.given",
             setting=t(f"generation.{name}"),
             value=_shown(t, settings.declared[name], value),
         )
@@ -102,7 +103,9 @@ def mode_label(t: Messages, cell: CellRow) -> str:
     mode = ModeSpec.model_validate_json(cell.plan)
     if mode.judging:
         return _judging_label(t, mode.mode, mode.judging)
-    words = [t(f"mode.{cell.cell.mode}_{'recorded' if mode.recorded else 'short'}")]
+    name, kind = cell.cell.mode, "recorded" if mode.recorded else "short"
+    decided = f"mode.{name}_decision_{kind}"
+    words = [t(decided if is_decided(cell.cell) and decided in t else f"mode.{name}_{kind}")]
     if cell.cell.pattern != "origin":
         words.append(t(f"orders.{cell.cell.pattern}_short"))
     if mode.shots:

@@ -3,6 +3,7 @@
     evalui models list | add NAME --url URL [--model ID] [--key-stdin] | remove NAME
     evalui models add NAME --path DIR_OR_HUB_ID [--adapter DIR] [--backend vllm] [--dtype DTYPE]
     evalui models add NAME --url URL --extra-body '{"enable_thinking": false}'
+    evalui models add NAME --url URL --backend decision
     evalui models add NAME --url URL --query api-version=2024-10-21 --key-header api-key --key-stdin
 
 They are those of the Models page. A key is read from standard input, so that no list of processes
@@ -35,8 +36,9 @@ def add_models_command(commands: Any) -> None:
     add.add_argument("--adapter", metavar="DIR", default="", help="LoRA adapter on top of it")
     add.add_argument(
         "--backend",
-        choices=("transformers", "vllm"),
-        help="backend of a model whose files are here (default: transformers)",
+        choices=("transformers", "vllm", "decision"),
+        help="backend of a model whose files are here (default: transformers); decision asks a "
+        "server for decisions, whatever else it can do",
     )
     add.add_argument("--dtype", help="its precision, such as bfloat16 (default: auto)")
     add.add_argument("--chat", action="store_true", help="send it conversations")
@@ -105,6 +107,7 @@ def _add(given: argparse.Namespace) -> int:
         given.model or given.name,
         place="endpoint",
         chat=not given.no_chat,
+        backend=given.backend or "transformers",
         address=given.url,
         key=sys.stdin.readline().strip() if given.key_stdin else "",
         timeout_s=given.timeout or "",
@@ -132,7 +135,11 @@ def _add(given: argparse.Namespace) -> int:
 
 def _check_options(given: argparse.Namespace) -> None:
     """Raises `ModelError` for an option that means nothing to where the model is."""
+    from evalui.models.base import is_remote
+
+    asks_servers = is_remote(given.backend or "")
     of_endpoint = {
+        "--backend decision": asks_servers,
         "--model": given.model,
         "--no-chat": given.no_chat,
         "--key-stdin": given.key_stdin,
@@ -144,7 +151,7 @@ def _check_options(given: argparse.Namespace) -> None:
     }
     of_files = {
         "--adapter": given.adapter,
-        "--backend": given.backend,
+        "--backend": given.backend and not asks_servers,
         "--dtype": given.dtype,
         "--chat": given.chat,
     }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from evalui.cli.parser import number
 from evalui.cli.store import read_text
 from evalui.errors import SpecError
-from evalui.types import Pattern
+from evalui.types import Pattern, Spellings
 
 if TYPE_CHECKING:
     from evalui.generation import GenerationSettings
@@ -29,7 +29,7 @@ _OPTIONS = {
     "summary_groups": "--groups",
 }
 _OF_RUN = ("limit", "name", "metrics", "summary_groups", "replies_of")
-_OF_MODES = ("shots", "pattern", "chat")
+_OF_MODES = ("shots", "pattern", "chat", "spellings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,12 @@ def add_field_options(run: argparse.ArgumentParser, *, in_full: bool) -> None:
         help="how questions are put; docs/modes.md has the names",
     )
     group.add_argument("--pattern", choices=get_args(Pattern), help="orders of the options to ask")
+    group.add_argument(
+        "--spellings",
+        choices=get_args(Spellings),
+        help="what stands for an option: its letter in all spellings that the letters share, or in "
+        "that of lm-eval, or a key of a decision",
+    )
     group.add_argument(
         "--shots",
         type=number("the number of examples", 0),

@@ -54,7 +54,10 @@ def add_model_options(run: argparse.ArgumentParser) -> None:
         help="without a byte, after which a request to the endpoint has failed (default: 60)",
     )
     group.add_argument(
-        "--backend", choices=("transformers", "vllm"), help="backend of a model in a folder"
+        "--backend",
+        choices=("transformers", "vllm", "decision"),
+        help="backend of a model in a folder; decision asks an endpoint for decisions, whatever "
+        "else it can do",
     )
     group.add_argument("--device", help="its device: cpu, cuda, or one GPU such as cuda:1")
     group.add_argument("--dtype", help="its precision, such as bfloat16")
@@ -100,21 +103,23 @@ def with_fitting_modes(
 ) -> "PreparedRun":
     """The run in the usual mode of each kind of question, which its models can do.
 
-    Options are compared by the probabilities of their letters where every model gives them, else
-    models reply.
+    Options are compared by their probabilities, of letters or as a decision, where every model
+    gives them or the run says what stands for an option, else models reply.
     """
     from evalui.models.catalog import describe, find_entry
-    from evalui.modes import MODES, modes_for, usual_mode
+    from evalui.modes import ability_of, modes_for, spellings_for, usual_mode
     from evalui.types import DatasetKind, has_options
 
     kinds: set[DatasetKind] = {upload.dataset.kind for upload in prepared.loaded.values()}
     entries = [find_entry(catalog, name) for name in prepared.spec.models]
     choice = usual_mode("choices")
-    scored = all(
-        MODES[choice].abilities_needed in state.abilities or state.problem
+    own = {mode.mode: mode for mode in prepared.spec.modes}
+    wanted = own[choice].spellings
+    scored = wanted != "common" or all(
+        ability_of(choice, spellings_for(choice, wanted, state.abilities)) in state.abilities
+        or state.problem
         for state in map(describe, entries)
     )
-    own = {mode.mode: mode for mode in prepared.spec.modes}
     first = own[choice].model_dump(include={"shots", "pattern", "chat"})
     names = [choice if scored else usual_mode("choices", "generate")]
     names = names if any(map(has_options, kinds)) else []
@@ -130,12 +135,17 @@ def _has_address(given: argparse.Namespace, wanted: Sequence[str]) -> bool:
 def _entry(
     name: str, given: argparse.Namespace, catalog: "Mapping[str, ModelEntry]"
 ) -> "ModelEntry":
+    from evalui.models.base import is_remote
+
     is_address = name.startswith(_URL_STARTS)
+    asks_servers = is_remote(given.backend or "")
     if given.eval_url or is_address:
         for each in _OF_FILES:
-            if getattr(given, each):
+            if getattr(given, each) and not (each == "backend" and asks_servers):
                 raise SpecError("flag-no-endpoint", flag=option(each))
         return _endpoint("" if is_address else name, given.eval_url or name, given, catalog)
+    if asks_servers:
+        raise SpecError("flag-needs", flag=f"--backend {given.backend}")
     if name in catalog:
         return _changed(catalog[name], given)
     return _placed(_local(name, given, catalog), given)
@@ -151,6 +161,7 @@ def _endpoint(
         "endpoint",
         model or "unknown",
         place="endpoint",
+        backend=given.backend or "transformers",
         chat=True,
         address=address,
         key_variable=variable,

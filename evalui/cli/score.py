@@ -48,7 +48,7 @@ def add_score_command(commands: Any) -> None:
 
 
 def _score_choices(given: argparse.Namespace) -> int:
-    from evalui.report.frames import choices
+    from evalui.report.frames import calibration, choices
     from evalui.report.imports.predictions import read_choices
     from evalui.report.write.json_text import json_text
     from evalui.scoring.cell_summary import summarise
@@ -71,7 +71,12 @@ def _score_choices(given: argparse.Namespace) -> int:
             "consistency": choices.consistency,
             "priors": choices.priors,
             "bias": choices.bias,
-            "calibration": choices.calibration,
+            "flips": choices.flips,
+            "calibration": calibration.calibration,
+            "calibration_figures": calibration.calibration_figures,
+            "risk_coverage": calibration.risk_coverage,
+            "thresholds": calibration.thresholds,
+            "gates": calibration.gates,
         }
     own = {*choices.CELL, "signature", "error"}  # of a run; here there is one cell
     (figures,) = choices.overview([summary])

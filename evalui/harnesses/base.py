@@ -11,11 +11,22 @@ from typing import Literal
 
 from evalui.errors import DataError
 from evalui.registry import Registry
-from evalui.types import LeftOut, PrintedFigure, Recorded
+from evalui.types import Decision, LeftOut, PrintedFigure, Recorded
 
 Evidence = Recorded  # what decides an answer
 # Why an answer of a log cannot be used; each has a sentence, `left-log-…`.
-Flaw = Literal["damaged", "gold", "several", "options", "again", "no-answer", "orders", "unmatched"]
+Flaw = Literal[
+    "damaged",
+    "gold",
+    "several",
+    "options",
+    "many",
+    "scale",
+    "again",
+    "no-answer",
+    "orders",
+    "unmatched",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +36,12 @@ class LoggedAnswer:
     `gold` is the slot of the right option. `own_options` is the order of the dataset where the log
     holds it beside the one shown. `totals` are natural log-probabilities of the options,
     `unconditional` the same without the question, `greedy` says which option the model would have
-    written. `extracted` is the slot that the harness read in the `reply`. `marks` are what it gave
-    the answer, by the names of its figures. `more_replies` are those that the model wrote to the
-    same prompt beside `reply`, which alone the marks are of. `marks_only`: the answer was in the
-    log before, and here is another mark of it. `log` counts those that were joined because they
-    show the same questions in other orders.
+    written. `decision` is what a model that only decides says of the options; its `reply` is the
+    key that it names. `extracted` is the slot that the harness read in the `reply`. `marks` are
+    what it gave the answer, by the names of its figures. `more_replies` are those that the model
+    wrote to the same prompt beside `reply`, which alone the marks are of. `marks_only`: the answer
+    was in the log before, and here is another mark of it. `log` counts those that were joined
+    because they show the same questions in other orders.
     """
 
     id: str
@@ -42,6 +54,7 @@ class LoggedAnswer:
     totals: tuple[float, ...] = ()
     greedy: tuple[bool, ...] = ()
     unconditional: tuple[float, ...] | None = None
+    decision: Decision | None = None
     reply: str = ""
     more_replies: tuple[str, ...] = ()
     extracted: int | None = None

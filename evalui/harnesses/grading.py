@@ -92,6 +92,10 @@ def grade_logged(
             if answer.greedy
             else replace(trial, readings={"forced": trial.readings["forced"]}, reply=None)
         )
+    if part.evidence == "decision":
+        assert answer.decision, "a part of decisions has nothing else"
+        # The reply would be a letter of evalui's own; the log has the key under which it was asked.
+        return replace(mode.grade(sample, order, [answer.decision], _UNSET), reply=answer.reply)
     if part.evidence == "texts":
         return _grade_texts(answer, sample, order)
     written = [GeneratedText(answer.reply)]

@@ -12,11 +12,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from evalui.access import LOCAL
 from evalui.datasets.model import Limits
 from evalui.errors import DataError, joined_reasons
 from evalui.harnesses.base import (
     HARNESSES,
+    Evidence,
     FlawedAnswer,
     LoggedAnswer,
     LogPart,
@@ -40,6 +43,7 @@ from evalui.messages import sentence
 from evalui.modes import MODES, grader_of
 from evalui.runs.signature import imported_signature
 from evalui.runs.spec import DatasetSpec, ModeSpec, RunSpec, write_spec
+from evalui.scoring.calibration import calibration
 from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.choice.options import pattern_of
 from evalui.store.bundle import import_bundle, is_store
@@ -66,6 +70,7 @@ from evalui.types import (
     LogSource,
     PrintedFigure,
     Sample,
+    Spellings,
     Trial,
     Variant,
 )
@@ -79,6 +84,9 @@ _FLUSH_S = 5.0
 _MAX_MOVED_OPTIONS = 6
 # Processes start in a second. Each takes 100 MB: with the one that writes they fit into a gigabyte.
 _MIN_BYTES, _MAX_PROCESSES = 32_000_000, 8
+_SPELLINGS: Mapping[Evidence, Spellings] = {"letters": "lm_eval", "decision": "decision"}
+# Figures of many answers together, whose names are readings of a part.
+_CALIBRATION = ("nll", "brier", "ece", "aurc")
 _EQUAL = 1e-9  # a mark that a harness has rounded may differ by this
 Progress = Callable[[int], object]  # how many more answers have been read
 
@@ -368,6 +376,8 @@ class _PartImport:
         self._n_samples = 0
         self._digest = hashlib.sha256()
         self._tallies: dict[tuple[str, str], _Tally] = {}
+        # By subject and log, where the part has figures of calibration.
+        self._calibrated: dict[tuple[str, int], list[Trial]] = {}
         self._flaws: Counter[str] = Counter()
         self._first_flaw: dict[str, str] = {}
         self._dataset_id = 0
@@ -531,6 +541,9 @@ class _PartImport:
     def _count(
         self, subject: str, marks: Mapping[str, float], log: int, trial: Trial | None
     ) -> None:
+        if trial and not set(_CALIBRATION).isdisjoint(self._part.readings.values()):
+            for each in {"", subject}:
+                self._calibrated.setdefault((each, log), []).append(trial)
         for name, mark in marks.items():
             credit = _credit(trial, self._part.readings.get(name, "")) if trial else None
             figure = name_in_log(name, log)
@@ -595,7 +608,7 @@ class _PartImport:
                 pattern=pattern,
                 recorded=True,
                 log=source,
-                spellings="lm_eval" if part.evidence == "letters" else "common",
+                spellings=_SPELLINGS.get(part.evidence, "common"),
             )
             signed = imported_signature(
                 f"{dataset.name}@{dataset.digest[:8]}",
@@ -646,13 +659,31 @@ class _PartImport:
             while printed.setdefault((figure.subject, name), figure).printed != figure.printed:
                 n += 1
                 name = f"{figure.name} #{n}"
+        calibrated = {
+            (subject, name_in_log(name, log)): value
+            for (subject, log), trials in self._calibrated.items()
+            for name, value in _calibration_figures(trials).items()
+        }
+        for subject, name in self._tallies:
+            if not subject:
+                printed.setdefault((subject, name), PrintedFigure(name, None))
         for (subject, name), figure in printed.items():
-            figure = replace(figure, name=name)
+            reading = readings.get(name, "")
             tally = self._tallies.get((subject, name), none)
-            yield tally.figure(figure, readings.get(name, ""))
-        for (subject, name), tally in self._tallies.items():
-            if not subject and ("", name) not in printed:
-                yield tally.figure(PrintedFigure(name, None), readings.get(name, ""))
+            figure = tally.figure(replace(figure, name=name), reading)
+            known = calibrated.get((subject, name)) if reading in _CALIBRATION else figure.ours
+            yield replace(figure, ours=known)
+
+
+def _calibration_figures(trials: Sequence[Trial]) -> dict[str, float]:
+    """The figures of calibration of answers, by name; {} if none has probabilities."""
+    chances = np.full((len(trials), max(len(each.probabilities) for each in trials) or 1), np.nan)
+    for row, trial in zip(chances, trials, strict=True):
+        if trial.probabilities:
+            row[:] = 0.0
+            row[: len(trial.probabilities)] = trial.probabilities
+    found = calibration(chances, np.array([each.target for each in trials]), draws=0)
+    return {name: getattr(found, name).value for name in _CALIBRATION} if found else {}
 
 
 def _can_be_moved(order: Variant) -> bool:

@@ -12,7 +12,8 @@ from evalui.datasets.model import shorten
 from evalui.harnesses.base import Evidence, FlawedAnswer, LoggedAnswer, LogPart
 from evalui.harnesses.options import before_options
 
-_SHOWN: tuple[Evidence, ...] = ("letters", "reply")  # only there a prompt has an order of options
+# Only there a prompt has an order of options.
+_SHOWN: tuple[Evidence, ...] = ("letters", "reply", "decision")
 _ONE_ORDER = "one-order"  # what a single log lacks
 
 

@@ -164,6 +164,7 @@ class BackendTraits:
     the question out. `opens_folders`: it opens a folder or a hub id, so the page offers it for one.
     `needs_full_length_cache`: it starts only with memory for one input of the longest length.
     `has_fp32_library`: options.fp32 chooses the library that computes in float32 on a CPU.
+    `only_decides`: it asks servers for decisions, whatever else they can do.
     """
 
     remote: bool = False
@@ -172,6 +173,7 @@ class BackendTraits:
     opens_folders: bool = False
     needs_full_length_cache: bool = False
     has_fp32_library: bool = False
+    only_decides: bool = False
 
     @property
     def loads_weights(self) -> bool:
@@ -374,6 +376,11 @@ def is_out_of_memory(error: BaseException) -> bool:
 def traits_of(entry: ModelEntry) -> BackendTraits:
     """The traits of the entry's backend; those of an ordinary one where it is unknown."""
     return BACKENDS[entry.backend].traits if entry.backend in BACKENDS else BackendTraits()
+
+
+def is_remote(backend: str) -> bool:
+    """Whether a backend asks the servers of others; false for one that does not exist."""
+    return backend in BACKENDS and BACKENDS[backend].traits.remote
 
 
 def loads_weights(entry: ModelEntry) -> bool:

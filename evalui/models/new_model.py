@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from evalui.errors import ModelError
-from evalui.models.base import ModelEntry
+from evalui.messages import sentence
+from evalui.models.base import ModelEntry, is_remote, traits_of
 from evalui.models.catalog import resolve_links
 from evalui.models.endpoint.limits import check_url, is_http_url, may_hold_secret
-from evalui.models.endpoint.protocol import check_extras
+from evalui.models.endpoint.protocol import Api, check_extras
 
 ModelSource = Literal["folder", "hub", "endpoint"]
 
@@ -34,8 +35,9 @@ class NewModelForm:
     variable that holds the key instead. The prices, in US dollars for a million tokens,
     `max_length` in tokens and `timeout_s` are numbers, or as they were typed, "" if they were not.
     `extra_body`, `headers`, `query` and `key_header` are as in `RequestExtras`: tables, or as they
-    were typed, as JSON. `everyone` or else these `people` may use it beside its owner, as in
-    `ModelEntry`; None is as before, and of a new model everyone.
+    were typed, as JSON. `api` is the only interface that is used, "auto" for any. `everyone` or
+    else these `people` may use it beside its owner, as in `ModelEntry`; None is as before, and of a
+    new model everyone.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}  # where it comes as JSON
@@ -59,6 +61,7 @@ class NewModelForm:
     headers: dict[str, str] | str = ""
     query: dict[str, str] | str = ""
     key_header: str = ""
+    api: Api = "auto"
     everyone: bool | None = None
     people: tuple[str, ...] | None = None
 
@@ -104,6 +107,11 @@ def field_errors(wanted: NewModelForm, hosts: Sequence[str]) -> dict[str, str]:
                 check_url(wanted.address, hosts)
         except ModelError as error:
             errors[name] = error.sentence
+    decides = traits_of(ModelEntry(wanted.name, wanted.backend)).only_decides
+    if wanted.place == "endpoint" and decides and wanted.api in ("chat", "completions"):
+        errors["api"] = sentence(
+            "error.endpoint-wrong-option", option="api", expected="decision", found=wanted.api
+        )
     return errors
 
 
@@ -113,7 +121,7 @@ def model_table(wanted: NewModelForm) -> dict[str, Any]:
     """
     table: dict[str, Any] = {"backend": wanted.backend}
     options: dict[str, Any] = {}
-    if wanted.place == "endpoint":
+    if wanted.place == "endpoint" and not is_remote(wanted.backend):
         table["backend"] = "openai"
     for name, each in fields_of(wanted.place).items():
         value = each.read(getattr(wanted, name))
@@ -134,6 +142,8 @@ def typed_fields(entry: ModelEntry) -> dict[str, Any]:
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             value = f"{value:.12g}" if value else ""
         typed[name] = "" if value is None else value
+    if traits_of(entry).only_decides:
+        typed["api"] = "decision"
     return typed
 
 
@@ -202,6 +212,14 @@ def _query(given: Mapping[str, str] | str) -> dict[str, str]:
 def _key_header(name: str) -> str:
     check_extras({}, {}, {}, name)
     return name
+
+
+def _api(api: str) -> str:
+    if api not in (known := get_args(Api)):
+        raise ModelError(
+            "endpoint-wrong-option", option="api", expected=", ".join(known), found=repr(api)
+        )
+    return "" if api == "auto" else api
 
 
 def _check_name(name: str) -> None:
@@ -299,6 +317,7 @@ _ENDPOINT_FIELDS: Mapping[str, FormField] = {
     "headers": FormField(_headers, "headers"),
     "query": FormField(_query, "query"),
     "key_header": FormField(_key_header, "key_header"),
+    "api": FormField(_api, "api"),
 }
 _FILE_FIELDS: Mapping[str, Mapping[str, FormField]] = {
     place: {

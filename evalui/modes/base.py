@@ -17,6 +17,7 @@ from evalui.types import (
     Ability,
     Contestant,
     DatasetKind,
+    Decide,
     Generate,
     Gives,
     JudgeOutput,
@@ -59,7 +60,7 @@ class ModeSettings:
     template: Template | None = None
     chat: bool = False
     max_tokens: int = 64
-    spellings: Spellings = "common"  # which tokens stand for a letter, see `multiple_choice`
+    spellings: Spellings = "common"  # what stands for an option, see `multiple_choice`
     contestants: tuple[Contestant, ...] = ()
     rubric: Rubric | None = None
     rubric_version: int = 1
@@ -78,11 +79,11 @@ class ModeTraits:
 
     `rank` orders the modes that fit a file: the first is what an empty form offers and what a model
     is tested with. `max_tokens` is the longest reply unless the run says otherwise, None as for
-    all modes that give the same. `spellings` are those of a letter that the mode can score, each
-    with what it needs of a model then; none where it does not choose. `omits` are the parts of a
+    all modes that give the same. `spellings` are what can stand for an option, each with what the
+    mode needs of a model then; none where it does not choose. `omits` are the parts of a
     question that its prompts leave out: without the question itself, better than chance means that
     the options give the answer away. `needs_references` refuses datasets
-    that have none. `grades_recorded` is what of another program's records it grades. `credit` is
+    that have none. `grades_recorded` are the records of other programs that it grades. `credit` is
     the score that stands for a written answer where only one can, "" whether there is an answer.
     `rule_versions` has the version of the rule behind a reading where that has one.
     """
@@ -92,7 +93,7 @@ class ModeTraits:
     spellings: Mapping[Spellings, Ability] = field(default_factory=dict[Spellings, Ability])
     omits: frozenset[Literal["question", "options"]] = frozenset()
     needs_references: bool = False
-    grades_recorded: Recorded | None = None
+    grades_recorded: frozenset[Recorded] = frozenset()
     credit: str = ""
     rule_versions: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -231,16 +232,16 @@ def mode_hindrance(mode: str) -> Sentence | None:
 
 
 def usual_mode(gives: Gives, ability: Ability | None = None) -> str:
-    """The first mode that gives this, and needs no other ability of a model than that.
+    """The first mode that gives this, and needs no other ability of a model than that; where all
+    need another, the first that needs it with something else in place of an option.
 
     Raises:
         UnknownName: there is none.
     """
-    return _first(
-        name
-        for name in MODES
-        if MODES[name].gives == gives and ability in (None, MODES[name].abilities_needed)
-    )
+    fitting = [name for name in MODES if MODES[name].gives == gives]
+    usual = [name for name in fitting if ability in (None, MODES[name].abilities_needed)]
+    spelled = (name for name in fitting if ability in traits_of(name).spellings.values())
+    return _first(usual or spelled)
 
 
 def grader_of(recorded: Recorded) -> str:
@@ -249,7 +250,7 @@ def grader_of(recorded: Recorded) -> str:
     Raises:
         UnknownName: there is none.
     """
-    return _first(name for name in MODES if traits_of(name).grades_recorded == recorded)
+    return _first(name for name in MODES if recorded in traits_of(name).grades_recorded)
 
 
 def whole_of(mode: str) -> str:
@@ -264,12 +265,23 @@ def whole_of(mode: str) -> str:
 
 
 def ability_of(mode: str, spellings: Spellings) -> Ability:
-    """What a mode needs of a model, with letters in these spellings.
+    """What a mode needs of a model, with this in place of an option.
 
     Raises:
         UnknownName: no such mode.
     """
     return traits_of(mode).spellings.get(spellings, MODES[mode].abilities_needed)
+
+
+def spellings_for(mode: str, wanted: Spellings, abilities: Collection[Ability]) -> Spellings:
+    """What stands for an option for a model of these abilities: what is wanted, unless the model
+    only decides.
+
+    Of all that can stand for an option in the mode, such a model has none but a key of a decision.
+    """
+    offered = traits_of(mode).spellings
+    can = {spelling for spelling, needed in offered.items() if needed in abilities}
+    return "decision" if can == {"decision"} else wanted
 
 
 def usual_max_tokens(mode: str) -> int:
@@ -317,6 +329,9 @@ def _with_settings(request: Request, settings: "GenerationSettings", repeat: int
 def _without_pictures(request: Request) -> Request:
     if isinstance(request, Generate):
         return replace(request, prompt=_prompt_without_pictures(request.prompt))
+    if isinstance(request, Decide):
+        options = tuple((key, without(text)) for key, text in request.options)
+        return replace(request, context=without(request.context), options=options)
     return replace(request, context=_prompt_without_pictures(request.context))
 
 
@@ -326,8 +341,10 @@ def _prompt_without_pictures(prompt: Prompt) -> Prompt:
     return tuple(replace(turn, content=without(turn.content)) for turn in prompt)
 
 
-def _with_system_prompt(request: NextToken | Generate, text: str) -> Request:
+def _with_system_prompt(request: NextToken | Generate | Decide, text: str) -> Request:
     """The request with words of the system before all others; those of the file follow them."""
+    if isinstance(request, Decide):
+        return replace(request, question=f"{text}\n\n{request.question}")
     if isinstance(request, Generate):
         return replace(request, prompt=_after_system(request.prompt, text))
     return replace(request, context=_after_system(request.context, text))

@@ -7,11 +7,15 @@ in `multiple_choice`, so that the two accuracies can be compared question by que
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from evalui.modes.base import MODES, Mode, ModeSettings, ModeTraits
+from evalui.modes.base import MODES, ModeSettings, ModeTraits
 from evalui.modes.multiple_choice import MultipleChoice
 from evalui.modes.prompts.templates import Template, cached_by_identity, choose_template
 from evalui.types import Ability, DatasetKind, Gives, Request, Response, Sample, Trial, Variant
+
+if TYPE_CHECKING:
+    from evalui.modes.own_settings import ChoiceSettings
 
 
 class ChoicesOnly:
@@ -23,14 +27,19 @@ class ChoicesOnly:
     shows_options = True
     traits = ModeTraits(
         rank=3,
-        spellings={"common": "next_token", "lm_eval": "loglik"},
+        spellings={"common": "next_token", "lm_eval": "loglik", "decision": "decide"},
         omits=frozenset({"question"}),
     )
 
-    def __init__(self, base_mode: Mode) -> None:
+    def __init__(self, base_mode: MultipleChoice) -> None:
         self.readings = base_mode.readings
         self.headline = base_mode.headline
         self._base_mode = base_mode
+
+    @property
+    def settings(self) -> "type[ChoiceSettings]":
+        """Those of the mode that it is without the question."""
+        return self._base_mode.settings
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """One request for the probabilities of the letters shown."""

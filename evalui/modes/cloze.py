@@ -36,7 +36,7 @@ class Cloze:
     shows_options = False
     readings: tuple[str, ...] = NORMALISATIONS
     headline = "raw"
-    traits = ModeTraits(rank=2, grades_recorded="texts", omits=frozenset({"options"}))
+    traits = ModeTraits(rank=2, grades_recorded=frozenset({"texts"}), omits=frozenset({"options"}))
 
     @property
     def settings(self) -> "type[ClozeSettings]":

@@ -12,12 +12,15 @@ from evalui.models.scripted.judges import UNDECIDED
 from evalui.modes.base import MODES, ModeSettings, ModeTraits
 from evalui.modes.judge_outputs import (
     GradedReply,
+    decided_options,
     graded_correctness,
     graded_criteria,
     graded_outcome,
     graded_rating,
     json_schema,
     labels,
+    named_words,
+    read_decisions,
     read_labels,
     read_last_object,
     read_object,
@@ -50,6 +53,8 @@ from evalui.types import (
     SAME_ANSWERS,
     Ability,
     DatasetKind,
+    Decide,
+    Decision,
     Generate,
     GeneratedText,
     Gives,
@@ -82,7 +87,7 @@ class Judge:
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
         """What a verdict takes; every contestant shown must have answered the sample.
 
-        One request, or one for each criterion where probabilities are read; none for two equal
+        One request, or one for each criterion where nothing is written; none for two equal
         answers, which are a tie. In a conversation everything is one user's turn:
         some chat templates know no system.
         """
@@ -90,9 +95,11 @@ class Judge:
             return ()
         rubric = rubric_of(sample, variant, setting)
         output = _output_of(rubric, setting)
-        if output != "probabilities":
+        if output in ("text", "schema"):
             return (_written(rubric, sample, variant, setting, output),)
         criteria = [name for name, _ in rubric.criteria] or [""]
+        if output == "decision":
+            return tuple(_decide(rubric, sample, variant, setting, name) for name in criteria)
         return tuple(
             NextToken(_prompt(rubric, sample, variant, setting, output, name), labels(rubric))
             for name in criteria
@@ -104,10 +111,12 @@ class Judge:
         """What is sent once more after a verdict that cannot be read, () if it can.
 
         After a reply it is the same again with a reminder of the form; where no label is likely,
-        the judge is left to write.
+        the judge is left to write. A decision stays what it is.
         """
         rubric = rubric_of(sample, variant, setting)
         output, texts = _output_of(rubric, setting), _texts(responses)
+        if output == "decision":
+            return ()
         graded = _grade(rubric, sample, responses, output)
         if graded.is_readable or graded.reading.rule == NO_REFERENCE:
             return ()
@@ -133,6 +142,7 @@ class Judge:
         graded = _grade(rubric, sample, responses, _output_of(rubric, setting))
         replies = tuple(response.text for response in texts)
         tokens = [each.top_token for each in responses if isinstance(each, LabelProbs)]
+        named = named_words(rubric, _decisions(responses))
         headline = "rating" if rubric.single else "verdict"
         injected = tuple(
             float(any(map(contains_injection, turns)))
@@ -147,7 +157,7 @@ class Judge:
             readings={headline: graded.reading},
             probabilities=graded.probabilities,
             mass=graded.mass,
-            reply=replies[-1] if replies else " ".join(tokens),
+            reply=replies[-1] if replies else named or " ".join(tokens),
             scores={**graded.scores, "injected": injected, "retried": (retried,)},
             truncated=any(response.truncated for response in responses),
             turns=replies if len(replies) > 1 else (),
@@ -182,11 +192,31 @@ def _prompt(
     output: JudgeOutput,
     criterion: str = "",
 ) -> Prompt:
+    text = _text(rubric, sample, variant, setting, output, criterion)
+    return (Message("user", text),) if setting.chat else text + "\n\n"
+
+
+def _text(
+    rubric: Rubric,
+    sample: Sample,
+    variant: Variant,
+    setting: ModeSettings,
+    output: JudgeOutput,
+    criterion: str = "",
+) -> str:
     answers = _shown_answers(sample, variant, setting)
-    text = render_judge_prompt(
+    return render_judge_prompt(
         rubric, sample, answers, seed=setting.seed, output=output, criterion=criterion
     )
-    return (Message("user", text),) if setting.chat else text + "\n\n"
+
+
+def _decide(
+    rubric: Rubric, sample: Sample, variant: Variant, setting: ModeSettings, criterion: str
+) -> Decide:
+    """The request for a decision: what is judged, what is to be decided, and between what."""
+    context = _text(rubric, sample, variant, setting, "decision")
+    question = closing_of(rubric, "decision", criterion)
+    return Decide(context, question, decided_options(rubric))
 
 
 def _written(
@@ -226,14 +256,16 @@ def _are_equal(answers: Sequence[tuple[str, ...]]) -> bool:
 def _grade(
     rubric: Rubric, sample: Sample, responses: Sequence[Response], output: JudgeOutput
 ) -> GradedReply:
-    """The verdict of the last reply, or of the labels if nothing was written."""
+    """The verdict of the last reply, or of decisions or labels if nothing was written."""
     if texts := _texts(responses):
         reply = texts[-1]
         if not sample.references and reply.text in UNDECIDED.values():
             return unreadable(NO_REFERENCE)
         return _read_schema(rubric, reply) if output == "schema" else _read_once(rubric, reply)
+    if decisions := _decisions(responses):
+        return read_decisions(rubric, decisions)
     probable = [response for response in responses if isinstance(response, LabelProbs)]
-    assert probable, "a judge writes, or says how probable labels are"
+    assert probable, "a judge writes, decides, or says how probable labels are"
     return read_labels(rubric, probable)
 
 
@@ -299,6 +331,10 @@ def _graded_mark(rubric: Rubric, parsed: ParsedRating) -> GradedReply:
     if rubric.form == "correctness":
         return graded_correctness(parsed.value, parsed.rule)
     return graded_rating(parsed.value, parsed.rule)
+
+
+def _decisions(responses: Sequence[Response]) -> list[Decision]:
+    return [response for response in responses if isinstance(response, Decision)]
 
 
 def _texts(responses: Sequence[Response]) -> list[GeneratedText]:

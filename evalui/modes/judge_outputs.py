@@ -1,6 +1,7 @@
-"""What a judge gives its verdict in where that is no text: JSON that fits a schema, or labels.
+"""What a judge gives its verdict in where that is no text: JSON that fits a schema, labels, or
+decisions.
 
-A schema and a set of labels leave nothing to read wrongly. A reply that does not fit its schema,
+All three leave nothing to read wrongly. A reply that does not fit its schema,
 since a server did not keep to it, is read as the text that it is.
 """
 
@@ -12,7 +13,17 @@ from typing import Any, cast
 
 from evalui.modes.prompts.rubrics import Rubric
 from evalui.replies import HIGHEST_RATING, LOWEST_RATING
-from evalui.types import CRITERION, OUTCOMES, POINTS, LabelProbs, Language, Outcome, Reading
+from evalui.scoring.choice.decisions import NAMED, NO_SUM, REFUSED, DecisionReading, read_decision
+from evalui.types import (
+    CRITERION,
+    OUTCOMES,
+    POINTS,
+    Decision,
+    LabelProbs,
+    Language,
+    Outcome,
+    Reading,
+)
 
 # Below this the judge would more probably have written something that is no label.
 _MIN_MASS = 0.5
@@ -209,8 +220,9 @@ def read_labels(rubric: Rubric, responses: Sequence[LabelProbs]) -> GradedReply:
     return GradedReply(graded.reading, graded.scores, first, mass)
 
 
-def _graded_shares(rubric: Rubric, shares: Sequence[tuple[float, ...]]) -> GradedReply:
-    rule = "probabilities"
+def _graded_shares(
+    rubric: Rubric, shares: Sequence[tuple[float, ...]], rule: str = "probabilities"
+) -> GradedReply:
     if rubric.form == "rating":
         marks = [math.fsum(p * mark for mark, p in enumerate(each, 1)) for each in shares]
         names = [name for name, _ in rubric.criteria]
@@ -231,3 +243,84 @@ def _shares(logprobs: Sequence[float]) -> tuple[float, ...]:
     weights = [math.exp(each - top) for each in logprobs]
     total = math.fsum(weights)
     return tuple(weight / total for weight in weights)
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def decided_options(rubric: Rubric) -> tuple[tuple[str, str], ...]:
+    """The options of a decision, the same for each criterion: the words of the schema, and of marks
+    what the rubric's scale says of them.
+    """
+    words, *_ = _choices(rubric).values()
+    meanings = {str(mark): meaning for mark, meaning in rubric.scale}
+    return tuple((word, meanings.get(word, word)) for word in words)
+
+
+def read_decisions(rubric: Rubric, decisions: Sequence[Decision]) -> GradedReply:
+    """The verdict of one decision, or of one for each criterion.
+
+    Probabilities are read as those of labels are, see `read_labels`. Of the six options of a graded
+    form those of one outcome are added, and the more probable of its two says how much better. A
+    decision without probabilities counts by the option that it names. One that is declined, names
+    none, or whose probabilities are no distribution, is unreadable.
+    """
+    words = [word for word, _ in decided_options(rubric)]
+    read = [read_decision(each, words, 0) for each in decisions]
+    if any(each.refused for each in decisions):
+        return unreadable(REFUSED)
+    if any(each.mass is not None and not each.probabilities for each in read):
+        return unreadable(NO_SUM)
+    rules = {"" if each.probabilities else each.readings["forced"].rule for each in read}
+    if wrong := rules - {"", NAMED}:
+        return unreadable(wrong.pop())
+    shares = [_options_shares(each, len(words)) for each in read]
+    ordered = [_by_label(rubric, each) for each in shares]
+    graded = _graded_shares(rubric, ordered, NAMED if NAMED in rules else "probabilities")
+    scores = dict(graded.scores)
+    if rubric.form == "graded" and graded.is_readable:
+        scores |= _strength(rubric, shares[0], OUTCOMES[graded.reading.choice or 0])
+    masses = [each.mass for each in read if each.mass is not None]
+    first = ordered[0] if len(read) == 1 and read[0].probabilities else ()
+    return GradedReply(graded.reading, scores, first, min(masses, default=None))
+
+
+def named_words(rubric: Rubric, decisions: Sequence[Decision]) -> str:
+    """What decisions name, one after the other."""
+    words = [word for word, _ in decided_options(rubric)]
+    return " ".join(words[each.choice] for each in decisions if each.choice is not None)
+
+
+def _options_shares(read: DecisionReading, n_options: int) -> tuple[float, ...]:
+    """The probability of each option; all of it is that of the one that was merely named."""
+    named = read.readings["forced"].choice
+    return read.probabilities or tuple(float(place == named) for place in range(n_options))
+
+
+def _by_label(rubric: Rubric, shares: tuple[float, ...]) -> tuple[float, ...]:
+    """The probabilities in the order of `labels`."""
+    if rubric.form == "rating":
+        return shares
+    if rubric.form == "correctness":
+        return shares[::-1]  # its words are "correct" and "incorrect", its labels 0 and 1
+    outcomes = [outcome for outcome, _ in _words(rubric).values()]
+    by_outcome = (
+        math.fsum(share for share, own in zip(shares, outcomes, strict=True) if own == each)
+        for each in OUTCOMES
+    )
+    # Two decimals each, their sums are equal where they should be.
+    return tuple(round(each, 12) for each in by_outcome)
+
+
+def _strength(
+    rubric: Rubric, shares: Sequence[float], outcome: Outcome
+) -> dict[str, tuple[float, ...]]:
+    """How strongly an answer is preferred; not strongly, where both are equally probable."""
+    by_strength = {
+        strength: share
+        for share, (own, strength) in zip(shares, _words(rubric).values(), strict=True)
+        if own == outcome and strength is not None
+    }
+    if not by_strength:
+        return {}
+    return {"strength": (float(max(sorted(by_strength), key=by_strength.__getitem__)),)}

@@ -6,19 +6,28 @@ label, *tolerant* and *strict* read the one token the model itself would have wr
 A letter has several spellings of one token ("A", " A", "(A"); those that all letters of the
 question have are summed. With `spellings` "lm_eval" each letter is scored as a continuation of the
 prompt, in the one spelling the template has, as lm-evaluation-harness does (`api/task.py`,
-`multiple_choice`), so that the choices are equal to its.
+`multiple_choice`), so that the choices are equal to its. With "decision" a model that writes
+nothing is given the question and its options, each under a key, and says how probable each is.
 """
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evalui.modes.base import MODES, ModeSettings, ModeTraits, shown_options
-from evalui.modes.prompts.templates import choose_template, render_choices, text_before_letter
+from evalui.modes.prompts.templates import (
+    choose_template,
+    render_choices,
+    render_decision,
+    text_before_letter,
+)
+from evalui.scoring.choice.decisions import option_keys, read_decision
 from evalui.scoring.choice.options import label_probs, reading_of_scores
 from evalui.types import (
     LETTERS,
     Ability,
     DatasetKind,
+    Decision,
     Gives,
     LabelProbs,
     Loglik,
@@ -30,6 +39,9 @@ from evalui.types import (
     Trial,
     Variant,
 )
+
+if TYPE_CHECKING:
+    from evalui.modes.own_settings import ChoiceSettings
 
 
 class MultipleChoice:
@@ -43,14 +55,26 @@ class MultipleChoice:
     headline = "forced"
     traits = ModeTraits(
         rank=0,
-        spellings={"common": "next_token", "lm_eval": "loglik"},
-        grades_recorded="letters",
+        spellings={"common": "next_token", "lm_eval": "loglik", "decision": "decide"},
+        grades_recorded=frozenset({"letters", "decision"}),
     )
 
+    @property
+    def settings(self) -> "type[ChoiceSettings]":
+        """The class of its own settings."""
+        from evalui.modes.own_settings import ChoiceSettings
+
+        return ChoiceSettings
+
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:
-        """One request for the probabilities of the letters shown; as lm-eval, one for each."""
+        """One request for the probabilities of the options shown; as lm-eval, one for each."""
         template = setting.template or choose_template(sample)
         shots = setting.shots.get(sample.subject, ())
+        if setting.spellings == "decision":
+            options, _ = shown_options(sample, variant)
+            keys = option_keys(setting.own(self.settings).labels, sample.id, variant, options)
+            named = tuple(zip(keys, options, strict=True))
+            return (render_decision(template.language, sample.question, named, shots),)
         context = render_choices(template, sample, variant, shots, chat=setting.chat)
         labels = tuple(LETTERS[: len(variant.permutation)])
         # The letter of the worked examples follows this; so must the one requested.
@@ -62,12 +86,27 @@ class MultipleChoice:
     def grade(
         self, sample: Sample, variant: Variant, responses: Sequence[Response], setting: ModeSettings
     ) -> Trial:
-        """Read the label probabilities; `setting` plays no part."""
+        """Read the probabilities of the options; of a decision, `setting` says under which keys."""
         from evalui.replies import grade_reply
 
-        del setting
-        response = _label_probs(responses)
         options, target = shown_options(sample, variant)
+        if len(responses) == 1 and isinstance(responses[0], Decision):
+            labels = setting.own(self.settings).labels
+            keys = option_keys(labels, sample.id, variant, options)
+            read = read_decision(responses[0], keys, target)
+            return Trial(
+                sample_id=sample.id,
+                variant=variant,
+                target=target,
+                headline=self.headline,
+                readings=read.readings,
+                probabilities=read.probabilities,
+                mass=read.mass,
+                reply=read.reply,
+                truncated=responses[0].truncated,
+                fixed_reason=sample.fixed_reason,
+            )
+        response = _label_probs(responses)
         return Trial(
             sample_id=sample.id,
             variant=variant,

@@ -29,7 +29,9 @@ class MultipleChoiceReply:
     readings: tuple[str, ...] = ("tolerant", "strict")
     headline = "tolerant"
     traits = ModeTraits(
-        rank=1, grades_recorded="reply", rule_versions={"tolerant": TOLERANT_VERSION}
+        rank=1,
+        grades_recorded=frozenset({"reply"}),
+        rule_versions={"tolerant": TOLERANT_VERSION},
     )
 
     def plan(self, sample: Sample, variant: Variant, setting: ModeSettings) -> tuple[Request, ...]:

@@ -64,7 +64,7 @@ class OpenAnswer:
     headline = "answer"
     traits = ModeTraits(
         rank=4,
-        grades_recorded="written",
+        grades_recorded=frozenset({"written"}),
         credit=metrics.MAIN,
         rule_versions={"answer": metrics.VERSION},
     )

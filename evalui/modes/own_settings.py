@@ -11,7 +11,7 @@ from pydantic import create_model
 
 from evalui.generation import GenerationSettings, Setting, declared_settings
 from evalui.modes.base import MODES, HasSettings, ability_of
-from evalui.types import Spellings
+from evalui.types import Labels, Spellings
 
 # Settings that specifications of earlier versions may state with every mode.
 _ONCE_OF_ALL = frozenset({"max_tokens", "unconditional"})
@@ -23,6 +23,14 @@ class ClozeSettings(GenerationSettings):
     """
 
     unconditional: Annotated[str | None, Setting("un", honoured_by="mode")] = None
+
+
+class ChoiceSettings(GenerationSettings):
+    """`labels` are the keys under which a decision is given its options; `common` letters and those
+    that are scored as lm-eval does have none of it.
+    """
+
+    labels: Annotated[Labels, Setting("labels", honoured_by="mode")] = ""
 
 
 def settings_of(mode: str) -> type[GenerationSettings]:

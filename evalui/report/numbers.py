@@ -99,6 +99,14 @@ def fixed(value: float, places: int) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
+def probability(value: float) -> str:
+    """A probability with two decimals, or as many as tell it from 1: "0.83", "0.999"."""
+    return next(
+        (text for places in range(2, 9) if float(text := fixed(value, places)) < 1),
+        fixed(value, 2),
+    )
+
+
 def signed(value: float, places: int) -> str:
     """`value` with `places` decimals and a true minus sign."""
     return fixed(value, places).replace("-", "−")

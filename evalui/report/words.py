@@ -7,7 +7,7 @@ from typing import TypeVar
 from evalui.messages import localized, messages
 from evalui.pictures import Mark, has_marks, parts
 from evalui.scoring.cautions import MIN_DRAWN
-from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.cell_summary import SubjectGroup, Summary, is_decided
 from evalui.types import Cell, Language
 
 _T = TypeVar("_T")
@@ -110,18 +110,28 @@ def rank_bands(models: Sequence[str], decided: Collection[tuple[str, str]]) -> d
 
 def mode_name(cell: Cell, language: Language) -> str:
     """The mode of a cell in words, with what distinguishes it from others of its kind."""
-    key = f"mode-{cell.mode}"
-    known = messages(language)
-    name = known(key) if key in known else cell.mode
+    name = _first_known((f"mode-{kind}" for kind in _kinds(cell)), cell, language)
     return name + cell.label.removeprefix(cell.mode)
 
 
-def mode_word(label: str, mode: str, language: Language, *, capital: bool = True) -> str:
-    """A mode in a word, with what tells it from others of its kind: "Cloze", "Letters 5-shot"."""
-    known, key = messages(language), f"mode.{mode}_short"
-    short = known(key) if key in known else mode
+def mode_word(cell: Cell, language: Language, *, capital: bool = True) -> str:
+    """The mode of a cell in a word, with what tells it from others of its kind: "Cloze",
+    "Letters 5-shot".
+    """
+    short = _first_known((f"mode.{kind}_short" for kind in _kinds(cell)), cell, language)
     first = short[:1].upper() if capital else short[:1]
-    return first + short[1:] + label.removeprefix(mode)
+    return first + short[1:] + cell.label.removeprefix(cell.mode)
+
+
+def _kinds(cell: Cell) -> list[str]:
+    """What may name the mode of a cell: of decisions first the mode as a decision."""
+    return [f"{cell.mode}_decision"] * is_decided(cell) + [cell.mode]
+
+
+def _first_known(keys: Iterable[str], cell: Cell, language: Language) -> str:
+    """The first of the words that there is; the registered name of a mode without any."""
+    t = messages(language)
+    return next((t(key) for key in keys if key in t), cell.mode)
 
 
 def group_name(group: SubjectGroup, language: Language) -> str:

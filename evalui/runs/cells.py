@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 from evalui.generation import not_honoured
 from evalui.messages import Sentence, sentence
 from evalui.models.base import ModelEntry, traits_of
 from evalui.models.catalog import ModelState
-from evalui.modes import MODES, Mode, ModeSettings, plan_requests
+from evalui.modes import MODES, Mode, ModeSettings, plan_requests, spellings_for
 from evalui.modes import traits_of as mode_traits
 from evalui.pictures import has_marks
 from evalui.runs.contest import presentations
@@ -36,6 +37,7 @@ _LACKS: dict[Ability, str] = {
     "next_token": "error.lacks-next-token",
     "loglik": "error.lacks-loglik",
     "generate": "error.lacks-generate",
+    "decide": "error.lacks-decide",
 }
 
 
@@ -138,6 +140,17 @@ def mode_settings(
         output=judging.decided_output if judging else "text",
         generation=mode.generation if mode.given else None,
     )
+
+
+def decided_spellings(entry: ModelEntry, mode_spec: ModeSpec, describe: Describe) -> dict[str, Any]:
+    """What stands for an option, and under which labels: a model that only decides is given its
+    options as a decision, whatever the run says, and no other model has labels of one. A decision
+    has no template, and is no conversation.
+    """
+    spellings = spellings_for(mode_spec.mode, mode_spec.spellings, describe(entry).abilities)
+    if spellings == "decision" and mode_traits(mode_spec.mode).spellings:
+        return {"spellings": spellings, "chat": False, "template": ""}
+    return {"labels": ""} if "labels" in mode_spec.given else {}
 
 
 def uses_chat(entry: ModelEntry, mode_spec: ModeSpec, describe: Describe) -> bool:

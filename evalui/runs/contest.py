@@ -5,7 +5,7 @@ import random
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -25,16 +25,17 @@ from evalui.types import (
 
 PairPlan = Literal["all", "baseline", "matrix"]
 MAX_STRONG = 10  # battles of a verdict
-OutputChoice = Literal["auto", "text", "schema", "probabilities"]
+OutputChoice = Literal["auto", "text", "schema", "probabilities", "decision"]
 # Rubrics that are chosen by sample, each with its version. "" stands for the first in plans from
 # before there was another; in a specification it is the latest one that its version knows.
 AUTOMATIC_RUBRICS: Mapping[str, int] = {"": 1, "auto.1": 1, "auto.2": LATEST_VERSION}
 # What a model must be able to do to give its verdict in each of them.
-_PREFERENCE: tuple[JudgeOutput, ...] = ("schema", "probabilities", "text")
+_PREFERENCE: tuple[JudgeOutput, ...] = ("schema", "probabilities", "text", "decision")
 _ABILITY: Mapping[JudgeOutput, Ability] = {
     "text": "generate",
     "schema": "schema",
     "probabilities": "next_token",
+    "decision": "decide",
 }
 ContestantIndices = tuple[
     int, ...
@@ -144,11 +145,12 @@ class JudgingSpec(GenerationSettings):
     ) -> JudgeOutput:
         """What a judge of these abilities gives its verdicts in, on these rubrics.
 
-        By itself that is what is least mistakable of what all rubrics and the judge can do.
+        By itself that is what is least mistakable of what all rubrics and the judge can do. A judge
+        that cannot do what is wanted writes; one that only decides, decides.
         """
         known = [rubric.outputs for rubric in rubrics]
-        order = get_args(JudgeOutput) if self.output == "auto" else (self.output,)
-        for output in sorted(order, key=_PREFERENCE.index):
+        order = _PREFERENCE if self.output == "auto" else (self.output, "text", "decision")
+        for output in order:
             if _ABILITY[output] in abilities and all(output in each for each in known):
                 return output
         return "text"

@@ -229,7 +229,7 @@ def _prompt_key(plan: CellPlan) -> tuple[str, str]:
 def _dollars(plan: CellPlan, requests: int, tokens: float, written: ReplyTokens) -> float:
     entry, judging = plan.entry, plan.mode.judging
     probable = judging is not None and judging.decided_output == "probabilities"
-    writes = MODES[plan.mode_name].abilities_needed == "generate" and not probable
+    writes = plan.mode.ability == "generate" and not probable
     # A server writes a token, and charges for it, also where only probabilities are wanted.
     longest = plan.mode.max_tokens if writes else 1
     reply = written.get((entry.name, plan.mode_name), longest)

@@ -29,6 +29,7 @@ from evalui.runs.cells import (
     Describe,
     Hindrance,
     blocking_reason,
+    decided_spellings,
     mode_settings,
     permutes_options,
     trials_to_run,
@@ -129,9 +130,9 @@ def limit_datasets(datasets: Mapping[str, Dataset], spec: RunSpec) -> dict[str, 
 
 
 def requests_per_verdict(output: JudgeOutput, rubrics: Sequence[Rubric]) -> int:
-    """How many requests a verdict takes: of each criterion the probabilities are asked for."""
+    """How many requests a verdict takes: one for each criterion where nothing is written."""
     criteria = max((len(rubric.criteria) for rubric in rubrics), default=0)
-    return max(1, criteria) if output == "probabilities" else 1
+    return max(1, criteria) if output in ("probabilities", "decision") else 1
 
 
 def _reject_duplicates(
@@ -172,7 +173,10 @@ def _plan_cell(
     seed = spec.seed if requested.seed is None else requested.seed
     # What draws nothing has no seed in the store, as in earlier versions.
     draws = "seed" in settings_taken(requested.mode, requested.spellings)
-    mode = requested.model_copy(update={"chat": chat, "seed": seed or None if draws else None})
+    decided = decided_spellings(entry, requested, describe)
+    mode = requested.model_copy(
+        update={"chat": chat, "seed": seed or None if draws else None, **decided}
+    )
     pattern: Pattern = mode.pattern if scorer.shows_options else "origin"
     samples = dataset.samples[: spec.questions_per_dataset]
     setting = mode_settings(mode, dataset.shots)
@@ -399,8 +403,10 @@ def _plan_judge_cell(
         extra_body=entry.options.get("extra_body"),
         packages=(*_packages(mode, entry), *dataset.packages),
     )
-    impossible = blocking_reason(dataset, entry, mode, describe) or (
-        "" if total else sentence("error.nothing-to-judge")
+    impossible = (
+        _writing_reason(rubrics, entry, mode, describe)
+        or blocking_reason(dataset, entry, mode, describe)
+        or ("" if total else sentence("error.nothing-to-judge"))
     )
     return CellPlan(
         cell=Cell(dataset.name, entry.name, mode.mode, mode.mode, "origin", signed, mode.gives),
@@ -414,6 +420,17 @@ def _plan_judge_cell(
         requests=0 if impossible else total * requests_per_verdict(output, rubrics),
         impossible=impossible,
     )
+
+
+def _writing_reason(
+    rubrics: Sequence[Rubric], entry: ModelEntry, mode: ModeSpec, describe: Describe
+) -> str:
+    """Why a judge that only decides cannot use a rubric that has its verdicts written, else ""."""
+    abilities = describe(entry).abilities
+    if "decide" not in abilities or mode.ability in abilities:
+        return ""
+    written = [rubric.name for rubric in rubrics if "decision" not in rubric.outputs]
+    return sentence("error.rubric-written", model=entry.name, rubric=written[0]) if written else ""
 
 
 def _check_trial_limit(

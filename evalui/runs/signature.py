@@ -8,7 +8,12 @@ from evalui.generation import SETTINGS, DeclaredSetting, write_number
 from evalui.modes import MODES, NamesPrompts, traits_of
 from evalui.modes.own_settings import settings_taken
 from evalui.modes.prompts.rubrics import RUBRICS, Rubric, choose_rubric
-from evalui.modes.prompts.templates import TEMPLATES, Template, choose_template
+from evalui.modes.prompts.templates import (
+    DECISION_PROMPT,
+    TEMPLATES,
+    Template,
+    choose_template,
+)
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.spec import LimitPer, ModeSpec
 from evalui.types import Dataset, Generate, LogSource, Pattern, Request, Sample, Variant
@@ -225,6 +230,8 @@ def _prompts(mode: ModeSpec, samples: Sequence[Sample]) -> str:
         joined = "+".join(rubric.name for rubric in rubrics) or "auto"
         own = [rubric for rubric in rubrics if rubric.name not in RUBRICS]
         return f"{joined}@{_digest(own[0].identity)}" if own else joined
+    if mode.spellings == "decision" and traits_of(mode.mode).spellings:
+        return DECISION_PROMPT  # no template is used
     scorer, template = MODES[mode.mode], mode.read_template()
     if isinstance(scorer, NamesPrompts):
         return scorer.prompt_names(samples, template, chat=bool(mode.chat))

@@ -223,6 +223,8 @@ class ModeSpec(GenerationSettings):
     @property
     def ability(self) -> Ability:
         """What a model needs for the mode."""
+        if self.judging and self.judging.decided_output == "decision":
+            return "decide"
         return ability_of(self.mode, self.spellings)
 
     def read_template(self) -> Template | None:

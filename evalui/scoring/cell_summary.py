@@ -5,7 +5,7 @@ Nothing is computed here that belongs into `scoring`; this module asks it the ri
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,13 @@ from evalui.scoring.bias.probabilities import slot_prior
 from evalui.scoring.bias.significance import N_DRAWS
 from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_trials import CellTrials, cell_trials
-from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics, format_metrics
+from evalui.scoring.choice.answer_format import (
+    DecisionCounts,
+    FormatMetrics,
+    ReadingMetrics,
+    decision_counts,
+    format_metrics,
+)
 from evalui.scoring.choice.circular import (
     MOVABLE,
     CircularIntervals,
@@ -52,6 +58,7 @@ from evalui.types import (
     CellResult,
     CellState,
     Interval,
+    Labels,
     Pattern,
     Sample,
     Trial,
@@ -60,8 +67,9 @@ from evalui.types import (
 )
 
 # Raised when a figure of `Summary` changes, so that what stores keep is computed anew.
-FIGURES_VERSION = "6"
+FIGURES_VERSION = "7"
 _WRITTEN = "perf_origin"  # the metric of the order as written alone
+_LABELS: Mapping[str, Labels] = {each: each for each in get_args(Labels)}
 GroupKind = Literal["subject", "category", "hard", "all"]
 
 
@@ -298,7 +306,8 @@ class Summary:
     number of options (none if options were not shown), `groups` is empty for a single subject.
     `questions` are in the dataset; each was asked `n_repeats` times in each
     order. `figures` has every registered metric of chosen options by name. `clusters` are those of
-    the questions that are no independent evidence, see `question_clusters`.
+    the questions that are no independent evidence, see `question_clusters`. `decided` says what
+    decisions were given, None where options were not given as one.
     """
 
     cell: Cell
@@ -335,6 +344,7 @@ class Summary:
     figures: Mapping[str, Figure] = field(default_factory=dict[str, Figure])
     n_repeats: int = 1
     clusters: Mapping[str, int] = field(default_factory=dict[str, int])
+    decided: DecisionCounts | None = None
 
     @property
     def main_bias(self) -> StratumBias | None:
@@ -386,12 +396,14 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
     draws = 0 if unfinished else N_DRAWS
     # Where the options were scored one by one, none was shown and no position was chosen.
     has_bias = with_bias and not made.scores_options
-    biased = measure_bias(made, pattern, draws=draws) if has_bias else None
+    labels = labels_of(result.cell)
+    biased = measure_bias(made, pattern, draws=draws, labels=labels) if has_bias else None
     return replace(
         summary,
         clusters=made.clusters,
         figures=compute_figures(made, pattern),
         n_repeats=made.n_repeats,
+        decided=decision_counts(made) if is_decided(result.cell) else None,
         n=metrics.n_origin,
         accuracy=intervals.accuracy,
         chance=made.chance,
@@ -416,6 +428,17 @@ def summarise(result: CellResult, *, with_bias: bool = True) -> Summary:
         priors={} if unfinished or not with_bias or pattern == "origin" else _priors(made),
         outcomes=made.outcomes,
     )
+
+
+def is_decided(cell: Cell) -> bool:
+    """Whether the options of a cell were given as a decision."""
+    return signature_parts(cell.signature).get("spell") == "decision"
+
+
+def labels_of(cell: Cell) -> Labels:
+    """The keys under which a cell was given its options, as its signature states them."""
+    stated = signature_parts(cell.signature).get("labels", "").strip('"')  # JSON
+    return _LABELS.get(stated, "")
 
 
 def adjust_lights(summaries: Sequence[Summary]) -> tuple[Summary, ...]:

@@ -4,6 +4,7 @@ Cells are compared within one dataset and mode, over the questions both answered
 worked out from summaries; the tests are those of `scoring.statistics.tests`.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -12,9 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalui.proportions import wilson_interval
+from evalui.scoring.calibration import confidence_and_credit
 from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.cell_trials import CellTrials
 from evalui.scoring.pairs import differing_settings, incompatibilities
-from evalui.scoring.statistics.intervals import cluster_codes
+from evalui.scoring.statistics.intervals import (
+    INTERVAL_PERCENTILES,
+    RESAMPLES,
+    cluster_codes,
+    resample_counts,
+)
 from evalui.scoring.statistics.tests import (
     McNemar,
     PairedTTest,
@@ -25,8 +33,10 @@ from evalui.scoring.statistics.tests import (
     paired_t_tests,
     rank_bands,
 )
-from evalui.types import Cell, Interval
+from evalui.scoring.trial_columns import columns_of
+from evalui.types import Cell, CellResult, Interval
 
+COVERAGES = (0.5, 0.7, 0.8, 0.9, 1.0)  # at which two models are compared
 _LEVEL = 0.05
 
 MEASURES: tuple[Measure, ...] = ("robust", "accuracy", "mean_over_orders")
@@ -159,6 +169,30 @@ class ComparisonSet:
         return next((place for place in self.ranks if place.name == model), None)
 
 
+@dataclass(frozen=True, slots=True)
+class EqualCoverage:
+    """Two models, a and b, that each act on the surest `coverage` of the `n` questions of both.
+
+    `threshold_a` is the confidence that a acts upon at least, `right_a` the share of right answers
+    among those that it acts upon. `difference` is that of a minus that of b, from `low` to `high`
+    the 95 % percentiles of the bootstrap over questions, or clusters of them, in which each model
+    chooses its surest answers anew. `p` is twice the share of resamples on the rarer side of 0,
+    the observed one being among them, `adjusted` the same corrected for all coverages (Holm).
+    """
+
+    coverage: float
+    threshold_a: float
+    threshold_b: float
+    right_a: float
+    right_b: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    n: int
+
+
 def comparisons(
     summaries: Sequence[Summary],
     measure: Measure | None = None,
@@ -247,6 +281,121 @@ def shared_measures(summaries: Sequence[Summary]) -> tuple[Measure, ...]:
     if "mean_over_orders" in shared and any(summary.sampled for summary in summaries):
         shared.sort(key=lambda each: each != "mean_over_orders")
     return tuple(shared)
+
+
+def at_equal_coverage(
+    a: CellResult,
+    b: CellResult,
+    coverages: Sequence[float] = COVERAGES,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[EqualCoverage, ...]:
+    """Two cells on the questions for which both have probabilities, in the order as written.
+
+    Thresholds of two models mean nothing beside each other: one is surer than the other of
+    everything. Of equally sure answers at the cut, as many as are missing count, at their mean:
+    what a random choice among them gives on average. `coverages` are above 0 and at most 1. () of
+    fewer than two questions, or clusters.
+    """
+    answers = [_sure_answers(each) for each in (a, b)]
+    shared = sorted(answers[0].keys() & answers[1].keys())
+    if len(shared) < 2:
+        return ()
+    codes = cluster_codes(shared, CellTrials.of(a).clusters)
+    unit = np.arange(len(shared)) if codes is None else codes
+    if not unit.any():
+        return ()
+    models = [_Surest.of(np.array([own[name] for name in shared])) for own in answers]
+    wanted = np.asarray(coverages, dtype=np.float64)
+    once = np.ones((1, len(shared)))
+    seen = [each.right(once, wanted)[0] for each in models]
+    drawn = np.concatenate(
+        [
+            models[0].right(counts[:, unit], wanted) - models[1].right(counts[:, unit], wanted)
+            for counts in resample_counts(
+                int(unit.max()) + 1, resamples, np.random.default_rng(seed)
+            )
+        ]
+    )
+    lows, highs = np.percentile(drawn, INTERVAL_PERCENTILES, axis=0).tolist()
+    rarer = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
+    p: list[float] = np.minimum(1.0, 2 * (1 + rarer) / (1 + resamples)).tolist()
+    rows = zip(coverages, *seen, lows, highs, p, holm(p), strict=True)
+    return tuple(
+        EqualCoverage(
+            coverage,
+            models[0].threshold(coverage),
+            models[1].threshold(coverage),
+            float(one),
+            float(other),
+            float(one - other),
+            low,
+            high,
+            own,
+            adjusted,
+            len(shared),
+        )
+        for coverage, one, other, low, high, own, adjusted in rows
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Surest:
+    """The answers of one model, the surest first; arrays of shape (n,).
+
+    `order` are their places among the shared questions, `starts` where each confidence begins.
+    """
+
+    order: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+    credit: NDArray[np.float64]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, answers: NDArray[np.float64]) -> "_Surest":
+        """From confidences and credits, (n, 2)."""
+        order = np.argsort(-answers[:, 0], kind="stable")
+        confidence, credit = answers[order].T
+        starts = np.flatnonzero(np.diff(confidence, prepend=np.inf))
+        return cls(order, confidence, credit, starts)
+
+    def threshold(self, coverage: float) -> float:
+        """The confidence at the cut."""
+        n = len(self.credit)
+        return float(self.confidence[min(n - 1, max(0, math.ceil(coverage * n - 1e-9) - 1))])
+
+    def right(
+        self, counts: NDArray[np.float64], coverages: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The shares of right answers at each coverage where each question comes so often.
+
+        `counts` by shared question, (rows, n); the result has the shape (rows, coverages).
+        """
+        drawn = counts[:, self.order]
+        groups = np.add.reduceat(drawn, self.starts, axis=1)
+        right = np.add.reduceat(drawn * self.credit, self.starts, axis=1)
+        ends, sums = np.cumsum(groups, axis=1), np.cumsum(right, axis=1)
+        wanted = coverages * ends[:, -1:]
+        # The group at the cut is the first that ends there or after it, but for rounding.
+        at = np.stack([(ends < each - 1e-9).sum(axis=1) for each in wanted.T[:, :, None]], axis=1)
+        size, own, end, total = (
+            np.take_along_axis(each, at, axis=1) for each in (groups, right, ends, sums)
+        )
+        return (total - own * (end - wanted) / size) / wanted
+
+
+def _sure_answers(result: CellResult) -> dict[str, tuple[float, float]]:
+    """The confidence and the credit of each question in the order as written, by its id."""
+    columns = columns_of(result.trials)
+    first = columns.take(columns.is_origin & (columns.repeat == 0))
+    made: dict[str, tuple[float, float]] = {}
+    for rows, chances in first.probabilities.by_length():
+        confidence, credit = confidence_and_credit(chances, first.target[rows])
+        codes: list[int] = first.sample[rows].tolist()
+        names = [first.ids[code] for code in codes]
+        made |= zip(names, zip(confidence.tolist(), credit.tolist(), strict=True), strict=True)
+    return made
 
 
 def _comparison_set(

@@ -16,6 +16,8 @@ import orjson
 from evalui.messages import Sentence, Value
 from evalui.types import (
     Dataset,
+    Decide,
+    Decision,
     GeneratedText,
     LabelProbs,
     LeftOut,
@@ -136,6 +138,8 @@ def encode_response(response: Response) -> str:
             return _json(["label_probs", logprobs, mass, top_token, truncated])
         case Logprob(total, n_tokens, greedy, merged, truncated):
             return _json(["logprob", total, n_tokens, greedy, merged, truncated])
+        case Decision(probabilities, choice, refused, confidence, truncated):
+            return _json(["decision", probabilities, choice, refused, confidence, truncated])
         case GeneratedText(text, usage, finish_reason, truncated, thoughts, constrained):
             tokens = usage and (usage.prompt_tokens, usage.completion_tokens)
             written = ["text", text, tokens, finish_reason, truncated]
@@ -152,6 +156,9 @@ def decode_response(text: str) -> Response:
         return LabelProbs(tuple(logprobs), mass, top_token, truncated)
     if kind == "logprob":
         return Logprob(*values)
+    if kind == "decision":
+        probabilities, *rest = values
+        return Decision(tuple(probabilities), *rest)
     assert kind == "text", f"unknown kind of response {kind!r}"
     written, tokens, *rest = values
     return GeneratedText(written, tokens and Usage(*tokens), *rest)
@@ -164,6 +171,8 @@ def request_key(fingerprint: str, request: Request) -> bytes:
             parts = ["next_token", _prompt(context), labels]
         case Loglik(context, continuation):
             parts = ["loglik", _prompt(context), continuation]
+        case Decide(context, question, options):
+            parts = ["decide", context, question, options]
         case _:
             parts = [
                 "generate",

@@ -12,7 +12,7 @@ from evalui.report.numbers import dollars
 from evalui.types import Ability
 from evalui.ui.components.format import amount
 
-ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate")
+ABILITIES: tuple[Ability, ...] = ("next_token", "loglik", "generate", "decide")
 
 
 def model_notes(t: Messages, entry: ModelEntry) -> str:

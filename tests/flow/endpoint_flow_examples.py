@@ -190,10 +190,10 @@ class Panel(Office):
 class Shift:
     """A worker in a thread, so that the test can do something meanwhile."""
 
-    def __init__(self, branch: Branch) -> None:
-        catalog = read_catalog(branch.models)
+    def __init__(self, office: Office) -> None:
+        catalog = read_catalog(office.models)
         self.ending = threading.Event()
-        worker = Worker(branch.database, lambda: catalog, name="here", stopping=self.ending.is_set)
+        worker = Worker(office.database, lambda: catalog, name="here", stopping=self.ending.is_set)
         self._thread = threading.Thread(target=worker.run_once)
 
     def __enter__(self) -> "Shift":

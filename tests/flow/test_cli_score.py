@@ -109,8 +109,9 @@ def test_without_all_the_output_is_what_it_was(tmp_path: Path, capsys: pytest.Ca
     case = next(case for case in _CASES if case["name"] == "k4_additive")
     short = _score(case, "model_a", tmp_path, capsys)
     whole = _score(case, "model_a", tmp_path, capsys, "--all")
-    added = {"consistency", "priors", "bias", "calibration"}
-    assert set(whole) - set(short) == added
+    bias = {"consistency", "flips", "priors", "bias"}
+    sureness = {"calibration", "calibration_figures", "risk_coverage", "thresholds", "gates"}
+    assert set(whole) - set(short) == bias | sureness
     assert {key for key in short if short[key] not in (None, whole[key])} == {"positions"}
 
 

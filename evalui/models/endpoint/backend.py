@@ -1,4 +1,4 @@
-"""The `openai` backend: any model behind an OpenAI-compatible HTTP interface.
+"""The `openai` backend: any model behind an OpenAI-compatible HTTP interface; and `decision`.
 
 Servers are probed in the background and remembered for a while, for workers that open a model and
 pages that show one. pydantic and aiohttp are imported when an entry is read and a request is sent.
@@ -25,15 +25,19 @@ from evalui.models.base import (
     ProbeStatus,
     Rejection,
 )
-from evalui.models.endpoint.probe import Capabilities, common_capabilities, loads_on_demand, probe
-from evalui.models.endpoint.protocol import RetryableError, ServedModel
+from evalui.models.endpoint.probe import (
+    Capabilities,
+    common_capabilities,
+    loads_on_demand,
+    probe,
+    probe_decisions,
+)
+from evalui.models.endpoint.protocol import Api, RetryableError, ServedModel
 from evalui.models.endpoint.requests import Job, RequestBuilder
 from evalui.models.tokenization import Tokenizer
 from evalui.types import (
+    ABILITY_OF,
     Ability,
-    Generate,
-    Loglik,
-    NextToken,
     Request,
     Response,
     Usage,
@@ -41,7 +45,7 @@ from evalui.types import (
 )
 
 if TYPE_CHECKING:
-    from evalui.models.endpoint.config import Api, Endpoint
+    from evalui.models.endpoint.config import Endpoint
     from evalui.models.endpoint.driver import JobStream, RetryPolicy
     from evalui.models.endpoint.server import HttpServer, ServerIdentity
 
@@ -53,12 +57,7 @@ _REFRESH_WINDOW_S = 120.0  # a model that is opened again within this time uses 
 _NO_USAGE = Usage(0, 0)
 Prober = Callable[["HttpServer", str], Capabilities]
 VERSION = "openai.4"  # part of every fingerprint: raise it when an answer may change
-_ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate"})
-_ABILITY: Mapping[type[Request], Ability] = {
-    NextToken: "next_token",
-    Loglik: "loglik",
-    Generate: "generate",
-}
+_ALL: frozenset[Ability] = frozenset({"next_token", "loglik", "generate", "decide"})
 _TOKENIZER_FILES = ("*token*", "vocab.*", "merges.txt", "*.jinja", "*.model")
 _LISTING_TIMEOUT_S = 5.0  # lists of models come at once
 _OPEN_TIMEOUT_S = 45.0  # a worker waits longer for a first answer than a page does
@@ -214,7 +213,8 @@ class EndpointStatus:
         capabilities, reason, wrong, busy_s = None, "", False, 0.0
         try:
             with self._turn(endpoint, url):
-                capabilities = self._prober(server, endpoint.model)
+                ask = probe_decisions if endpoint.api == "decision" else self._prober
+                capabilities = ask(server, endpoint.model)
         except RetryableError as error:
             reason, busy_s = error.reason, error.retry_after_s
         except ModelError as error:
@@ -258,13 +258,14 @@ def usable_capabilities(endpoint: "Endpoint", snapshot: StatusSnapshot) -> Capab
     return restrict_to_api(common, endpoint.api, tokenizer=endpoint.tokenizer is not None)
 
 
-def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) -> Capabilities:
+def restrict_to_api(capabilities: Capabilities, api: Api, *, tokenizer: bool) -> Capabilities:
     """What is left when only one of the interfaces may be used.
 
     `tokenizer`: the model's tokenizer lies here, so the server need not have one.
     """
     left = replace(
         capabilities,
+        decisions=capabilities.decisions if api in ("auto", "decision") else "",
         has_tokenizer_routes=(capabilities.has_tokenizer_routes or tokenizer) and api != "chat",
     )
     if api == "chat":
@@ -291,18 +292,21 @@ def restrict_to_api(capabilities: Capabilities, api: "Api", *, tokenizer: bool) 
     return left
 
 
-def missing_ability_reason(ability: Ability, reason: str) -> str:
+def missing_ability_reason(ability: Ability, capabilities: Capabilities) -> str:
     """The reason for a missing ability, the probe's or a general one, and what to do instead."""
+    if ability == "decide" and capabilities.abilities:  # not tried beside the others
+        return sentence("error.endpoint-decisions-untried")
     why = (
-        reason
+        capabilities.missing_reasons.get(ability, "")
         or {
             "next_token": sentence("error.endpoint-no-top"),
             "loglik": sentence("error.endpoint-no-echo"),
             "generate": sentence("error.endpoint-no-reply"),
             "schema": sentence("error.endpoint-no-schema"),
+            "decide": sentence("error.lacks-decide"),
         }[ability]
     )
-    if ability == "generate":
+    if "generate" not in capabilities.abilities:
         return why
     return sentence("error.endpoint-rather-replies", reason=why)
 
@@ -318,8 +322,11 @@ def unavailable_error(snapshot: StatusSnapshot) -> ModelError:
 
 
 def _key(endpoint: "Endpoint", url: str) -> tuple[str, str, int]:
-    """Names a probe; another key may be accepted where this one is not."""
-    return url, endpoint.model, hash((endpoint.key, repr(endpoint.extras), endpoint.extras.secrets))
+    """Names a probe; another key may be accepted where this one is not, and one for decisions
+    tries nothing else.
+    """
+    extras, decides = endpoint.extras, endpoint.api == "decision"
+    return url, endpoint.model, hash((endpoint.key, repr(extras), extras.secrets, decides))
 
 
 def _first_reason(reasons: Mapping[str, str]) -> str:
@@ -349,10 +356,7 @@ class OpenAIBackend(Backend):
         if capabilities is None:
             return {}
         missing = _ALL - capabilities.abilities
-        return {
-            ability: missing_ability_reason(ability, capabilities.missing_reasons.get(ability, ""))
-            for ability in missing
-        }
+        return {ability: missing_ability_reason(ability, capabilities) for ability in missing}
 
     def plain_only(self, entry: ModelEntry) -> Mapping[Ability, str]:
         """Why the servers give plain prompts what they do not give conversations."""
@@ -536,14 +540,12 @@ class EndpointModel:
         """What is to be done for each request, by its place; raises `MissingAbility`."""
         plain_only, text_only = self._capabilities.plain_only, self._capabilities.text_only
         for request in requests:
-            ability = _ABILITY[type(request)]
+            ability = ABILITY_OF[type(request)]
             if ability not in self.abilities:
                 raise MissingAbility(
                     "cannot-do",
                     model=self.name,
-                    why=missing_ability_reason(
-                        ability, self._capabilities.missing_reasons.get(ability, "")
-                    ),
+                    why=missing_ability_reason(ability, self._capabilities),
                 )
             if ability in plain_only and not isinstance(prompt_of(request), str):
                 raise MissingAbility("cannot-do", model=self.name, why=plain_only[ability])
@@ -698,4 +700,11 @@ def _tokenizer_digests(folder: Path) -> list[str]:
     ]
 
 
+class DecisionBackend(OpenAIBackend):
+    """The same, with `options.api` "decision"."""
+
+    traits = BackendTraits(remote=True, only_decides=True)
+
+
 BACKENDS.register("openai")(OpenAIBackend())
+BACKENDS.register("decision")(DecisionBackend())

@@ -14,13 +14,12 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from evalui.errors import ModelError
-from evalui.models.base import ModelEntry
+from evalui.models.base import ModelEntry, traits_of
 from evalui.models.endpoint.keys import read_key
 from evalui.models.endpoint.limits import check_url, is_http_url, may_hold_secret
-from evalui.models.endpoint.protocol import RequestExtras, read_extras, read_variable
+from evalui.models.endpoint.protocol import Api, RequestExtras, read_extras, read_variable
 from evalui.models.validation import CheckedTable, InvalidField, InvalidTable, validated
 
-Api = Literal["auto", "chat", "completions"]
 # A response may take as many times as long as a pause in it, unless the catalog states otherwise.
 _TOTAL_TIMEOUT_FACTOR = 5
 _TOO_MUCH = 1_000_000_000  # no number option means anything from here on
@@ -73,7 +72,7 @@ def read_endpoint(entry: ModelEntry) -> Endpoint:
         urls=options.urls,
         addresses=options.replies_of or _digest(options.urls),
         key=_key(entry.name, options),
-        api=options.api or "auto",
+        api=_api(entry, options),
         concurrency=options.concurrency,
         requests_per_minute=options.requests_per_minute,
         timeout_s=options.timeout_s,
@@ -95,6 +94,17 @@ def own_addresses(entry: ModelEntry) -> str:
 def _digest(urls: Iterable[str]) -> str:
     """Eight characters that differ for other addresses, from which nobody can read them."""
     return hashlib.sha256("\n".join(sorted(urls)).encode()).hexdigest()[:8]
+
+
+def _api(entry: ModelEntry, options: "EndpointOptions") -> Api:
+    """The interface that may be used, which the entry's backend may decide."""
+    if not traits_of(entry).only_decides:
+        return options.api or "auto"
+    if options.api not in ("", "auto", "decision"):
+        raise ModelError(
+            "endpoint-wrong-option", option="api", expected="decision", found=repr(options.api)
+        )
+    return "decision"
 
 
 def _key(name: str, options: "EndpointOptions") -> str:

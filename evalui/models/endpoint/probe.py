@@ -8,11 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from evalui.errors import ModelError
 from evalui.messages import sentence
+from evalui.models.endpoint.decisions import (
+    DECISION_FORMS,
+    SMALL_DECISION,
+    DecisionForm,
+    decision_body,
+    decision_of,
+)
 from evalui.models.endpoint.logprobs import (
     CONTINUE_REPLY_FIELDS,
     SCORE_PROMPT_FIELDS,
@@ -75,7 +82,9 @@ _MIN_TOP = 2  # a list of one token shows nothing of the others
 _PROBE_TEXT = "Question: Which of these is the largest?\nAnswer:"
 _PROBE_MESSAGES: list[Json] = [{"role": "user", "content": "Name a letter."}]
 _PROBE_REPLY = "B"
-_INTERFACE_PATH = re.compile(r"/(?:chat/completions|completions|responses|models)$")
+_INTERFACE_PATH = re.compile(
+    rf"/(?:chat/completions|completions|responses|models|{'|'.join(DECISION_FORMS)})$"
+)
 _VERSION_PATH = re.compile(r"/v\d+(?:beta)?(?:/|$)")
 # What servers allow: OpenAI's chat and vLLM 20, OpenAI's completions 5.
 _TOP_COUNTS = (20, 10, 5, 2)
@@ -115,6 +124,7 @@ def _joined(join: Callable[[Iterable[Any]], Any]) -> Mapping[str, Any]:
 _ALL, _ANY, _LEAST, _MOST = map(_joined, (all, any, min, max))
 _FIRST = _joined(lambda several: next((each for each in several if each), ""))
 _EACH = _joined(lambda several: frozenset[str]().union(*several))
+_SAME = _joined(lambda several: next(iter(several)) if len({*several}) == 1 else "")
 _LEAST_KNOWN = _joined(lambda several: min((each for each in several if each), default=0))
 _NAMES = _joined(lambda several: "|".join(sorted(set(several))))
 _MERGED = _joined(lambda several: {key: each for one in several for key, each in one.items()})
@@ -135,7 +145,8 @@ class Capabilities:
     schema. `limit_field` is chat's name of the longest reply, which has `least_tokens` at least;
     `streams`: it replies by stream alone; `refused_fields` are the fields that it does without.
     `sees_pictures`: its chat names the colour of a picture; `blind_reason` is why it does not;
-    `scores_pictures`: it scores a reply to one.
+    `scores_pictures`: it scores a reply to one. `decisions` is the form in which it takes
+    decisions, "" if it takes none; one that was found to take them has nothing else.
     `max_length` (0: not reported), `root` and `reported_model` are what it reports of the model.
     """
 
@@ -162,6 +173,7 @@ class Capabilities:
     sees_pictures: bool = field(default=False, metadata=_ALL)
     blind_reason: str = field(default="", metadata=_FIRST)
     scores_pictures: bool = field(default=False, metadata=_ALL)
+    decisions: Literal["", DecisionForm] = field(default="", metadata=_SAME)
     max_length: int = field(default=0, metadata=_LEAST_KNOWN)
     root: str = field(default="", metadata=_NAMES)
     reported_model: str = field(default="", metadata=_NAMES)
@@ -181,6 +193,8 @@ class Capabilities:
             abilities.add("loglik")
         if self.json_schema:
             abilities.add("schema")
+        if self.decisions:
+            abilities.add("decide")
         return frozenset(abilities)
 
     @property
@@ -231,8 +245,10 @@ class Capabilities:
         """The settings of writing that its replies follow.
 
         Those of OpenAI's interface; a server that shows its tokenizer or scores prompts is one that
-        draws itself and renders chat templates, as vLLM.
+        draws itself and renders chat templates, as vLLM. None where nothing is written.
         """
+        if self.decisions:
+            return frozenset()
         names = {"temperature", "top_p"}
         if self.chat:
             names.add("reasoning_effort")
@@ -247,6 +263,7 @@ class Capabilities:
         scoring = "+".join(["echo"] * self.echo + ["turns"] * self.chat_prompt_logprobs)
         loglik = "ids" if self.scores_token_ids else scoring or "-"
         also = "|drawn" * self.is_nondeterministic + "|responses" * self.responses
+        also += f"|{self.decisions}" if self.decisions else ""
         return f"{next_token}|{loglik}|{self.chat:d}{self.completions:d}{also}"
 
 
@@ -367,6 +384,19 @@ def read_probe(tried: ProbeReply, top: int = 0) -> InterfaceProbe:
     )
 
 
+def _read_decision(
+    form: DecisionForm, tried: ProbeReply, redact: Callable[[str], str]
+) -> InterfaceProbe:
+    """Whether an answer to the small decision is one, or why not."""
+    if tried.reason:
+        return InterfaceProbe(reason=tried.reason, status=tried.status, auth_error=tried.auth_error)
+    try:
+        decision_of(form, tried.answer, SMALL_DECISION, redact=redact)
+    except RetryableError as error:
+        return InterfaceProbe(reason=error.reason)
+    return InterfaceProbe(works=True, reported_model=reported_model(tried.answer))
+
+
 def begins_with_letter(answer: Json) -> bool:
     """Whether a reply begins with what it was to be, a letter: by its list of first tokens, else
     by its text.
@@ -481,6 +511,20 @@ def probe(
     )
 
 
+def probe_decisions(
+    server: "HttpServer", model: str, sleep: Callable[[float], None] = time.sleep
+) -> Capabilities:
+    """As `probe`, of a server that is to be asked for decisions, whatever else it has."""
+    requests = _ServerProbe(server, model, sleep)
+    served, (form, decided) = requests.models(), requests.decisions()
+    if not form:
+        what = sentence("error.endpoint-tried-decisions")
+        raise decided.auth_error or requests.unusable_error(
+            served, decided.reason, what=what, works=_ServerProbe.decides
+        )
+    return _deciding(form, served, decided)
+
+
 def loads_on_demand(server: "HttpServer") -> bool:
     """Whether the server loads the model that a request names, maybe in place of another: what
     llama.cpp's router, LM Studio and Ollama list shows them. Nothing is loaded by these requests.
@@ -533,10 +577,34 @@ def _other_interface(
         )
         blind_reason = requests.blind_reason(capabilities, responses.body)
         return replace(capabilities, sees_pictures=not blind_reason, blind_reason=blind_reason)
+    form, decided = requests.decisions()
+    if form:
+        return _deciding(form, served, decided)
     # Chat may say no more than that it is not the interface of this model.
-    is_there = responses.status not in (0, *_NO_ROUTE_STATUSES)
-    reason = responses.reason if is_there else chat.reason or completions.reason
-    raise requests.unusable_error(served, reason)
+    refusals = (
+        each for each in (responses, decided) if each.status not in (0, *_NO_ROUTE_STATUSES)
+    )
+    tried = (each for each in (chat, completions, decided) if each.status not in _NO_ROUTE_STATUSES)
+    reason = next((each.reason for each in (*refusals, *tried)), chat.reason)
+    what = sentence("error.endpoint-tried-all")
+    raise requests.unusable_error(served, reason, what=what, works=_ServerProbe.answers)
+
+
+def _deciding(form: DecisionForm, served: _ServedModels, decided: InterfaceProbe) -> Capabilities:
+    """What a server can do that is asked for decisions."""
+    writes_nothing = sentence("error.endpoint-decides-only")
+    return Capabilities(
+        decisions=form,
+        blind_reason=sentence("error.endpoint-decides-texts"),
+        max_length=served.own.max_length,
+        root=served.own.root,
+        reported_model=decided.reported_model,
+        missing_reasons={
+            "next_token": writes_nothing,
+            "loglik": writes_nothing,
+            "generate": writes_nothing,
+        },
+    )
 
 
 class _ServerProbe:
@@ -584,25 +652,70 @@ class _ServerProbe:
         probed = read_probe(replace(tried, answer=as_chat_answer(tried.answer)))
         return replace(probed, body=body)
 
-    def unusable_error(self, served: _ServedModels, reason: str) -> ModelError:
-        """Why the server cannot be used, and what may help: another name, or another address."""
+    def decisions(self) -> tuple[Literal["", DecisionForm], InterfaceProbe]:
+        """The form in which it decides, "" if in none, with why not: as the form says it that is
+        there, if one is. A gateway's fault at one of them hides no other.
+        """
+        failed: list[InterfaceProbe] = []
+        faults: list[RetryableError] = []
+        for form in DECISION_FORMS:
+            try:
+                tried = self._send(form, decision_body(form, self._model, SMALL_DECISION))
+            except RetryableError as error:
+                # No server there, or too many requests everywhere.
+                if error.status in (0, REQUEST_TIMEOUT, TOO_MANY_REQUESTS):
+                    raise
+                faults.append(error)
+                continue
+            probed = _read_decision(form, tried, self._server.redacted)
+            if probed.works:
+                return form, probed
+            failed.append(probed)
+        locked = [each for each in failed if each.auth_error]
+        refusals = [each for each in failed if each.status not in (0, *_NO_ROUTE_STATUSES)]
+        if faults and not (locked or refusals):
+            raise faults[0]
+        unreadable = [each for each in failed if not each.status]
+        return "", (*locked, *refusals, *unreadable, *failed)[0]
+
+    def answers(self) -> bool:
+        """Whether chat, completions or decisions answer."""
+        return self.chat().works or self.completions().works or self.decides()
+
+    def decides(self) -> bool:
+        """Whether decisions answer."""
+        return bool(self.decisions()[0])
+
+    def unusable_error(
+        self,
+        served: _ServedModels,
+        reason: str,
+        *,
+        what: str,
+        works: Callable[["_ServerProbe"], bool],
+    ) -> ModelError:
+        """Why the server cannot be used, and what may help: another name, or another address.
+
+        `what` says what it does not answer, `works` whether a server answers it.
+        """
         url = self._server.url
         if served.names and self._model not in served.names:
             known = replace_surrogates(", ".join(served.names[:20]))[:MAX_MESSAGE_LENGTH]
             return ModelError("endpoint-unknown-model", url=url, model=self._model, known=known)
         for other in _other_addresses(url):
-            if self._answers_at(other):
-                return ModelError("endpoint-other-address", url=url, other=other, reason=reason)
+            if self._works_at(other, works):
+                return ModelError(
+                    "endpoint-other-address", url=url, what=what, other=other, reason=reason
+                )
         has_version = _VERSION_PATH.search(urlsplit(url).path)
         key = "endpoint-no-reply-here" if has_version else "endpoint-no-reply-at-all"
-        return ModelError(key, url=url, reason=reason)
+        return ModelError(key, url=url, what=what, reason=reason)
 
-    def _answers_at(self, url: str) -> bool:
-        """Whether chat or completions answer at another address; a fault there is no answer."""
+    def _works_at(self, url: str, works: Callable[["_ServerProbe"], bool]) -> bool:
+        """Whether something works at another address; a fault there is no answer."""
         server = self._server.at(url)
-        other = _ServerProbe(server, self._model, self._sleep)
         try:
-            return other.chat().works or other.completions().works
+            return works(_ServerProbe(server, self._model, self._sleep))
         except RetryableError:
             return False
         finally:
@@ -745,7 +858,7 @@ class _ServerProbe:
         if not tried.reason:
             return read_probe(tried, _TOP_COUNTS[0])
         if tried.status in _NO_ROUTE_STATUSES:
-            return InterfaceProbe(reason=tried.reason)
+            return InterfaceProbe(reason=tried.reason, status=tried.status)
         bare = read_probe(self._request(path, body))
         if not bare.works:
             return bare
@@ -783,7 +896,9 @@ class _ServerProbe:
             return ProbeReply({}, error.reason, error.status)
 
     def _request(self, path: str, body: Json) -> ProbeReply:
-        sent = {"model": self._model, **body}
+        return self._send(path, {"model": self._model, **body})
+
+    def _send(self, path: str, sent: Json) -> ProbeReply:
         try:
             answer = self._with_retries(lambda: self._server.post(path, sent))
             for _ in range(_LIST_RETRIES):

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
@@ -25,6 +25,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _MAX_TOKEN_COUNT = 2**53  # more than any model reads, or the database adds up
 Send = Callable[[str, Json], Awaitable[Json]]
 Blame = Literal["server", "answer", "either"]
+Api = Literal["auto", "chat", "completions", "decision"]  # which interface may be used
 MAX_MESSAGE_LENGTH = 300  # characters of a server's own message that are shown
 REQUEST_TIMEOUT = 408
 NOT_IMPLEMENTED = 501
@@ -63,12 +64,26 @@ _MESSAGE_KEYS = (
     *("base_resp", "status_msg"),
 )
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
+_FULL_STOPS = " .。"  # at the end of a message that becomes the end of a sentence of ours
 _HTML = re.compile(r"\s*<(?:!doctype|html)", re.IGNORECASE)
 _HTML_TITLE = re.compile(r"<title>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 # What a request is about, and what its answer is read by.
 RESERVED_FIELDS = frozenset(
     {
-        *("model", "messages", "prompt", "input", "n", "best_of", "echo", "stop", "suffix"),
+        *(
+            "model",
+            "messages",
+            "prompt",
+            "input",
+            "state",
+            "questions",
+            "question",
+            "n",
+            "best_of",
+            "echo",
+            "stop",
+            "suffix",
+        ),
         *("max_tokens", "max_completion_tokens", "max_output_tokens", "temperature", "seed"),
         *("logprobs", "top_logprobs", "prompt_logprobs", "logprob_token_ids", "response_format"),
         *("return_tokens_as_token_ids", "add_generation_prompt", "continue_final_message"),
@@ -146,6 +161,13 @@ def replace_surrogates(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
+def redacted(text: str, secrets: Iterable[str]) -> str:
+    """The text without the secrets, which a server may send back."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    return text
+
+
 class RetryableError(Exception):
     """The server gave no usable answer this time; the same request may succeed later.
 
@@ -200,7 +222,7 @@ def failure_of(
     if 300 <= status < 400:
         return _redirect_error(status, reply.headers.get("location", ""), url, redact)
     # Cut last: the beginning of a key would not be recognised.
-    message = redact(error_message(body))[:MAX_MESSAGE_LENGTH] or "-"
+    message = redact(error_message(body))[:MAX_MESSAGE_LENGTH].rstrip(_FULL_STOPS) or "-"
     if (
         status == _PAYMENT_REQUIRED
         or _UNPAID_CODES & set(_error_codes(body))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalui.messages import Sentence, sentence
 from evalui.models.base import sampling_seed
+from evalui.models.endpoint.decisions import SMALL_DECISION, decision_body, decision_of
 from evalui.models.endpoint.logprobs import (
     CONTINUE_REPLY_FIELDS,
     MANY_CHARACTERS,
@@ -46,6 +47,7 @@ from evalui.models.endpoint.protocol import (
     content_of,
     invalid_response,
     read_text,
+    redacted,
     reported_model,
     response_format,
     token_count,
@@ -54,6 +56,7 @@ from evalui.models.scoring_requests import ScoringBatch, encode_requests
 from evalui.models.tokenization import THINKING_SWITCH, Tokenizer, spellings, strip_before_label
 from evalui.replies import closes_thought
 from evalui.types import (
+    Decide,
     Generate,
     Loglik,
     Message,
@@ -112,6 +115,8 @@ class RequestBuilder:
             match request:
                 case Generate():
                     jobs[key] = partial(self._generate, request)
+                case Decide():
+                    jobs[key] = partial(self._decide, request)
                 case _ if self._capabilities.scores_token_ids and not request.pictures:
                     exact[key] = request
                 case NextToken():
@@ -277,6 +282,13 @@ class RequestBuilder:
             raise RejectedError(sentence("error.endpoint-only-thoughts"))
         return reply
 
+    async def _decide(self, request: Decide, send: Send) -> Response:
+        form = self._capabilities.decisions
+        assert form, "only a server that decides is asked to"
+        body = decision_body(form, self._endpoint.model, request)
+        answer = self._check_model(await send(form, body))
+        return decision_of(form, answer, request, redact=self._redacted)
+
     async def _generate_constrained(self, request: Generate, body: Json, send: Send) -> Response:
         """A reply that fits the schema, by chat; a free one where the schema alone is refused."""
         form = {"response_format": response_format(request.json_schema)}
@@ -335,7 +347,9 @@ class RequestBuilder:
 
     async def small_request(self, send: Send) -> None:
         """The smallest request of all: that it is answered shows that the server is well."""
-        if self._capabilities.chat:
+        if self._capabilities.decisions:
+            await self._decide(SMALL_DECISION, send)
+        elif self._capabilities.chat:
             await self._request_chat(send, [{"role": "user", "content": _SMALL_PROMPT}], 1, {})
         else:
             await self._completion_call(send)({"prompt": _SMALL_PROMPT})
@@ -347,11 +361,14 @@ class RequestBuilder:
             raise invalid_response(
                 sentence(
                     "error.endpoint-other-model",
-                    name=name[:MAX_MESSAGE_LENGTH],
+                    name=self._redacted(name)[:MAX_MESSAGE_LENGTH],
                     known=", ".join(known)[:MAX_MESSAGE_LENGTH],
                 )
             )
         return answer
+
+    def _redacted(self, text: str) -> str:
+        return redacted(text, (self._endpoint.key, *self._endpoint.extras.secrets))
 
 
 def _body_of(settings: Iterable[tuple[str, Any]]) -> Json:

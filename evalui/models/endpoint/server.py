@@ -73,6 +73,7 @@ from evalui.models.endpoint.protocol import (
     is_same,
     picture_bytes,
     read_answer,
+    redacted,
     replace_surrogates,
     served_model,
     usage_of,
@@ -590,13 +591,13 @@ class HttpServer:
     def _parse_reply(self, reply: ServerReply, limit: int) -> Json:
         if not 200 <= reply.status < 300:
             body = error_body(reply.content)
-            raise failure_of(reply, body, self.url, redact=self._redacted)
+            raise failure_of(reply, body, self.url, redact=self.redacted)
         check_items(reply.content, limit)
         answer = read_answer(reply.content)
         if answer is None:
             raise self._not_json_error()
         if is_error(answer):
-            raise failure_of(reply, answer, self.url, redact=self._redacted)
+            raise failure_of(reply, answer, self.url, redact=self.redacted)
         return answer
 
     def _not_json_error(self) -> RetryableError:
@@ -606,11 +607,11 @@ class HttpServer:
         """Of a body in an encoding that was not asked for, or that breaks off."""
         if not encoding:
             return self._not_json_error()
-        told = self._redacted(replace_surrogates(encoding))[:MAX_MESSAGE_LENGTH]
+        told = self.redacted(replace_surrogates(encoding))[:MAX_MESSAGE_LENGTH]
         return RetryableError(sentence("error.endpoint-encoding", url=self.url, encoding=told))
 
     def _connection_error(self, error: Exception) -> RetryableError:
-        reason = self._redacted(str(error)) or "connection lost"
+        reason = self.redacted(str(error)) or "connection lost"
         return RetryableError(
             sentence("error.endpoint-unreachable", url=self.url, reason=reason), blame="server"
         )
@@ -657,7 +658,6 @@ class HttpServer:
             **{name.title(): value for name, value in self._extras.headers.items()},
         }
 
-    def _redacted(self, text: str) -> str:
-        for secret in filter(None, (self._key, *self._extras.secrets)):
-            text = text.replace(secret, "***")
-        return text
+    def redacted(self, text: str) -> str:
+        """The text without the secrets that requests carry."""
+        return redacted(text, (self._key, *self._extras.secrets))

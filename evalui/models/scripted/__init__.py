@@ -11,7 +11,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evalui.errors import MissingAbility, ModelError
@@ -28,7 +28,9 @@ from evalui.models.scripted.judges import PreferenceRule, parse_judge_prompt, wr
 from evalui.models.scripted.rules import RULES, SeenOpenQuestion, SeenQuestion
 from evalui.models.scripted.shown_questions import KnownSamples, read_slots
 from evalui.types import (
+    ABILITY_OF,
     Ability,
+    Decide,
     Generate,
     GeneratedText,
     LabelProbs,
@@ -44,12 +46,6 @@ from evalui.types import (
 
 VERSION = "scripted.2"  # part of every fingerprint: raise it when an answer may change
 _LOG_LINE = 128  # bytes, of which a page of a file has a whole number
-
-_ABILITY: Mapping[type[Request], Ability] = {
-    NextToken: "next_token",
-    Loglik: "loglik",
-    Generate: "generate",
-}
 
 
 class ScriptedBackend(Backend):
@@ -117,7 +113,7 @@ class ScriptedModel:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
         """Yield the responses one by one, in order."""
         for index, request in enumerate(requests):
-            ability = _ABILITY[type(request)]
+            ability = ABILITY_OF[type(request)]
             if ability not in self.abilities:
                 raise MissingAbility(
                     "cannot-answer", model=self.name, request=type(request).__name__
@@ -140,6 +136,8 @@ class ScriptedModel:
                 return self._text(request)
             case Loglik():
                 return self._logprob(request)
+            case Decide():
+                raise AssertionError("no rule has the ability")
 
     def _label_probs(self, request: NextToken) -> LabelProbs:
         seen = self._find_question(request.context)

@@ -107,7 +107,7 @@ class Rubric:
         own = self.frame == "1" or bool(self.pattern) or self.form == "scores"
         if own or self.closing != _frame_of(self).closing("text", self).closing:
             return ("text",)
-        return ("schema", "probabilities", "text")
+        return ("schema", "probabilities", "text", "decision")
 
     @property
     def identity(self) -> str:
@@ -216,7 +216,8 @@ def render_judge_prompt(
     """What the judge is sent: the rubric with the sample and the answers, as they are shown.
 
     Each answer is the turns of one contestant; there are two of them, or one where the rubric
-    is `single`. `criterion` is the one whose mark is the next token, of those the rubric has.
+    is `single`. `criterion` is the one whose mark is the next token, of those the rubric has. What
+    a decision is to decide is no part of it, see `closing_of`.
     """
     nonce = prompt_nonce(sample, answers, seed=seed)
     frame = _frame_of(rubric)
@@ -246,14 +247,14 @@ def render_judge_prompt(
         rubric.conversations if whole else rubric.answers,
         frame.tail.replace("{nonce}", nonce),
         *_marking(rubric, frame, output),
-        closing_of(rubric, output, criterion),
+        "" if output == "decision" else closing_of(rubric, output, criterion),
     )
     # Instruction and closing may hold braces of their own (JSON): only known fields are filled.
     return "\n\n".join(_fill_fields(part.strip("\n"), shown) for part in parts if part)
 
 
 def closing_of(rubric: Rubric, output: JudgeOutput, criterion: str = "") -> str:
-    """How the judge is to give its verdict in an output."""
+    """How the judge is to give its verdict in an output, or the question of a decision."""
     if output == "text":
         return rubric.closing
     named = next((f"{name}: {text}" for name, text in rubric.criteria if name == criterion), "")
@@ -322,12 +323,14 @@ def _interleave(
 
 
 def _marking(rubric: Rubric, frame: _PromptFrame, output: JudgeOutput) -> Iterator[str]:
-    """What marks mean, and the criteria; as the next token marks are digits, one less each."""
+    """What marks mean, and the criteria; as the next token marks are digits, one less each, and as
+    options of a decision each has its meaning beside it, see `judge_outputs.decided_options`.
+    """
     less = 1 if output == "probabilities" else 0
-    if rubric.scale:
+    if rubric.scale and output != "decision":
         marks = (f"{mark - less}: {meaning}" for mark, meaning in rubric.scale)
         yield "\n".join((frame.parts["scale"], *marks))
-    if rubric.criteria and output != "probabilities":
+    if rubric.criteria and output in ("text", "schema"):
         yield "\n".join(
             (frame.parts["criteria"], *(f"- {name}: {text}" for name, text in rubric.criteria))
         )
@@ -450,7 +453,7 @@ def _load_frames() -> Mapping[tuple[str, str], _PromptFrame]:
         language, _, frame = name.partition(".")
         closings = {
             output: {form: _closing(texts) for form, texts in table.pop(output).items()}
-            for output in ("text", "schema", "label")
+            for output in ("text", "schema", "label", "decision")
             if output in table
         }
         notice, tail = (table.pop(part).strip("\n") for part in ("notice", "tail"))

@@ -12,13 +12,20 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from evalui.errors import SpecError
 from evalui.registry import Registry
 from evalui.replies import is_chinese
-from evalui.types import LETTERS, Language, Message, Prompt, Sample, Variant
+from evalui.types import LETTERS, Decide, Language, Message, Prompt, Sample, Variant
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _FOLDER = Path(__file__).parent
 _NO_OPTIONS = Variant(())
+DECISION_PROMPT = "decision.1"  # in signatures: raise it when what a decision is asked changes
+_WHICH: Mapping[Language, str] = {
+    "en": "Which option is the right answer to the question?",
+    "zh": "哪个选项是该问题的正确答案？",
+}
+_ANSWER: Mapping[Language, str] = {"en": "Answer: ", "zh": "答案："}
+_NO_QUESTION: Mapping[Language, str] = {"en": "The question is left out.", "zh": "题目已略去。"}
 # The fields that each part of a template needs, and those that it may have.
 _BLOCK_FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "question": (("question", "options"), ("subject",)),
@@ -173,6 +180,31 @@ def render_cloze(
     """The cloze prompt: the question without its options; see `render_choices`."""
     block = _render_block(template, _form(template, chat, False), sample, _NO_OPTIONS)
     return _after_lead(_lead(template, shots, chat, False), block)
+
+
+def render_decision(
+    language: Language,
+    question: str,
+    options: tuple[tuple[str, str], ...],
+    shots: Sequence[Sample],
+) -> Decide:
+    """A question as a decision between `options`, each a key and its text.
+
+    Worked examples stand before the question, with their options and the text of the right one:
+    keys are of one question only. What is blank is said to be left out.
+    """
+    known = [
+        "\n".join(
+            (
+                shot.question or _NO_QUESTION[language],
+                *(f"- {text}" for text in shot.choices),
+                _ANSWER[language] + shot.choices[_target_of(shot)],
+            )
+        )
+        for shot in shots
+    ]
+    context = "\n\n".join((*known, question or _NO_QUESTION[language]))
+    return Decide(context, _WHICH[language], options)
 
 
 def continuation(template: Template, text: str, *, chat: bool) -> str:

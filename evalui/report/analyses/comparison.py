@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from evalui.messages import Messages, add_messages
+from evalui.modes import traits_of
 from evalui.report.analyses.metrics import metric_head
 from evalui.report.analyses.open_answers import recall_reason
 from evalui.report.analyses.statistics import (
@@ -29,6 +30,8 @@ from evalui.report.blocks import (
     Column,
     Details,
     Headline,
+    Link,
+    Links,
     ModelCell,
     NoteLine,
     Notes,
@@ -49,15 +52,21 @@ from evalui.report.numbers import (
     format_value,
     p_column,
     p_value,
+    percent,
     points_between,
+    probability,
+    signed_points,
 )
 from evalui.report.words import join_names_shortened
 from evalui.scoring.answer_summary import AnswerSummary, ranking_metric, summarise_answers
+from evalui.scoring.cautions import HIDDEN_BELOW
 from evalui.scoring.cell_summary import Measure, Summary, pair_summary
 from evalui.scoring.cell_trials import CellTrials, scores_by_question
 from evalui.scoring.comparisons import (
     MEASURES,
     CellComparison,
+    EqualCoverage,
+    at_equal_coverage,
     compare_cells,
     compare_pairs,
     shared_measures,
@@ -72,6 +81,7 @@ add_messages(Path(__file__).with_suffix(".toml"))
 _DRAWN = 8  # rows of marks, before the others fold
 _NAME_WIDTH = 248
 _FIGURE_WIDTH = 128
+_LEVEL = 0.05
 
 # What written answers are compared by, and the text figure that it is.
 FIGURES = {"rouge": MAIN, "recall": RECALL}
@@ -575,11 +585,13 @@ def comparison_blocks(
     notes: Sequence[str] = (),
     address: PairAddress | None = None,
     more: Block | None = None,
+    coverage_at: str = "",
 ) -> tuple[Block, ...]:
     """Who is ahead, drawn and tested; `chosen` is the pair whose questions are looked at.
 
     `notes` are what else must be known, `address` gives the page of the questions of a pair, `more`
-    stands below the tests.
+    stands below the tests. `coverage_at` is the address of the page that compares at equal
+    coverage, which has to read every answer; without it these blocks do.
     """
     head = Headline(verdict(t, compared), support(t, compared))
     asked = other_settings([each.cell for each in compared.results], t.language)
@@ -597,6 +609,7 @@ def comparison_blocks(
         *_more_rows(t, compared, address),
         Details("sure", t("compare.sure.title"), sureness(t, compared), _tests(t, compared, more)),
         _differing_section(t, compared, chosen),
+        *_equal_coverage(t, compared, chosen, coverage_at),
         *_each_alone(t, compared),
         *_known(t, notes),
     )
@@ -788,6 +801,70 @@ def _differing_section(t: Messages, compared: Comparison, pair: PairComparison) 
         differing_questions(t, compared, pair, split),
         (about, table),
     )
+
+
+def _equal_coverage(
+    t: Messages, compared: Comparison, pair: PairComparison, address: str
+) -> Iterator[Details]:
+    """Both acting on the same share of the questions, each on its surest answers; nothing without
+    probabilities.
+    """
+    results = dict(zip(compared.contenders, compared.results, strict=True))
+    one, other = (results[each] for each in (pair.first, pair.second))
+    if not traits_of(one.cell.mode).spellings:
+        return
+    if address:
+        link = Links((Link(t("compare.coverage.do"), address),))
+        yield Details("coverage", t("compare.coverage.title"), t("compare.coverage.ask"), (link,))
+        return
+    rows = at_equal_coverage(one, other)
+    if not rows:
+        return
+    names = {"first": pair.first.name, "second": pair.second.name}
+    heads = [
+        t("compare.coverage.share"),
+        *(t("compare.coverage.right", name=name) for name in names.values()),
+        t("compare.head.difference"),
+        t("compare.table.holm"),
+    ]
+    table = Table(
+        tuple(Column(head, right=place > 0) for place, head in enumerate(heads)),
+        tuple(_coverage_row(t, row) for row in rows),
+    )
+    about = Paragraph(t("compare.coverage.about", n=count(rows[0].n)), small=True)
+    finding = _coverage_finding(t, rows, names)
+    title = t("compare.coverage.title")
+    yield Details("coverage", title, finding, (table, about), open=True)
+
+
+def _coverage_row(t: Messages, row: EqualCoverage) -> tuple[TableCell, ...]:
+    sides = ((row.right_a, row.threshold_a), (row.right_b, row.threshold_b))
+    values = (
+        ValueCell(
+            fixed(100 * right, 0), "%", below=t("compare.coverage.above", threshold=probability(at))
+        )
+        for right, at in sides
+    )
+    ends = f"{signed_points(row.low, 0)}–{signed_points(row.high, 0)}"
+    sign = "+" if row.difference > 0 else ""
+    gap = ValueCell(f"{sign}{signed_points(row.difference, 0)}", t("compare.points"), ends)
+    return (f"{percent(row.coverage)} %", *values, gap, p_column(row.adjusted))
+
+
+def _coverage_finding(t: Messages, rows: Sequence[EqualCoverage], names: Mapping[str, str]) -> str:
+    """Where one of the two is right more often, if anywhere."""
+    few = rows[0].n < HIDDEN_BELOW
+    apart = [] if few else [row for row in rows if row.adjusted < _LEVEL]
+    if not apart:
+        return t(f"compare.coverage.{'few' if few else 'level'}")
+    ahead = [row for row in apart if row.difference > 0]
+    if ahead and len(ahead) < len(apart):
+        return t("compare.coverage.both")
+    name = names["first" if ahead else "second"]
+    if len(apart) == len(rows):
+        return t("compare.coverage.all", name=name)
+    shares = t("list.comma").join(percent(row.coverage) for row in apart)
+    return t("compare.coverage.apart", name=name, shares=shares)
 
 
 def _contingency(

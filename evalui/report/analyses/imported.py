@@ -26,6 +26,7 @@ from evalui.types import CellResult, Language, LogSource, PrintedFigure
 
 add_messages(Path(__file__).with_suffix(".toml"))
 
+_GROUPED = ("ece", "aurc")  # figures of many answers together, which no mark is of
 _DECIMALS = 4  # as lm-eval and EvalScope print shares
 
 
@@ -143,7 +144,7 @@ def _reasons(
     elif _same(figure, ours):
         yield t("imported.why-equal")
     elif figure.marked is None:
-        yield t("imported.why-unmarked")
+        yield t(f"imported.why-{'grouped' if figure.reading in _GROUPED else 'unmarked'}")
     elif not isclose(figure.marked, ours):
         yield t("imported.why-orders")
 

@@ -261,8 +261,16 @@ def bias_state(bias: StratumBias, language: Language) -> tuple[Kind, str]:
     )
 
 
+def moved_by_key(bias: StratumBias) -> bool:
+    """Whether the keys of decisions, dealt apart from places, are seen to move choices."""
+    mover = bias.keys.mover if bias.keys and bias.n >= HIDDEN_BELOW else ""
+    return mover in ("key", "both")
+
+
 def picks(bias: StratumBias, language: Language) -> str:
-    """Which position is picked most, in up to six words."""
+    """Which position is picked most, or that keys alone move choices, in up to six words."""
+    if bias.level == "green" and moved_by_key(bias):
+        return localized("metrics.picks-key", language)
     if bias.level == "mass":
         return localized("metrics.picks-mass", language, value=percent(bias.mass or 0.0))
     table: PositionTable = bias.position

@@ -4,9 +4,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from evalui.messages import add_messages, localized, messages
+from evalui.messages import Messages, add_messages, localized, messages
 from evalui.modes import MODES
 from evalui.report.analyses.base import Analysis
+from evalui.report.analyses.calibration import (
+    CalibratedCell,
+    act_cells,
+    act_finding,
+    calibrated_cells,
+    met,
+)
 from evalui.report.analyses.groups import by_subject
 from evalui.report.analyses.left_out import left_out_sentences
 from evalui.report.analyses.metrics import bias_cell, every_figure, signatures
@@ -56,7 +63,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import band_text, join_sentences, mode_name, mode_word
 from evalui.scoring.cautions import HIDDEN_BELOW
-from evalui.scoring.cell_summary import Measure, Summary
+from evalui.scoring.cell_summary import Measure, Summary, is_decided
 from evalui.scoring.comparisons import MEASURES, CellComparison
 from evalui.types import Interval, Language, LeftOut, is_unfinished, signature_parts
 
@@ -98,6 +105,7 @@ def overview_blocks(
         headline(datasets, language),
         *_switch(datasets, language, places),
         *_tables(datasets, language, places),
+        *(_acting(datasets, language, places) if ended else ()),
         *(_sections(*sections) if ended else ()),
         *([signatures(shown)] if places else []),
     )
@@ -110,11 +118,11 @@ def _switch(
     most = max(datasets, key=lambda standing: len(standing.modes), default=None)
     if places is None or most is None or len(most.modes) <= MOST_MODES:
         return
-    kinds = {label: summary.cell.mode for (label, _), summary in most.cells.items()}
+    kinds = {label: summary.cell for (label, _), summary in most.cells.items()}
     yield Links(
         tuple(
             Link(
-                mode_word(label, kinds[label], language),
+                mode_word(kinds[label], language),
                 places.view("overview", mode=label),
                 current=label == most.lead,
             )
@@ -134,6 +142,59 @@ def _tables(
         file = "accuracy.png" if number == 1 else f"accuracy-{number}.png"
         yield lead_card(standing, language, named=named, file=file)
         yield from _way_to_all(standing, language, places)
+
+
+def _acting(
+    datasets: Sequence[DatasetStanding], language: Language, places: Places | None
+) -> Iterator[Block]:
+    """From which probability on one can act on each model: of decisions a card, of letters a
+    section that folds, where there is a threshold.
+    """
+    for standing in datasets:
+        by_model = {each.model: each for each in calibrated_cells(standing.leading)}
+        cells = [by_model[model] for model in standing.shown if model in by_model]
+        decided = any(is_decided(each.summary.cell) for each in cells)
+        known = [each for each in cells if each.act]
+        if not (cells if decided else known):
+            continue
+        t = messages(language)
+        finding = act_finding((known or cells)[0], t, named=len(cells) > 1)
+        blocks: list[Block] = [_act_table(cells, standing, t)] if known else []
+        if places:
+            blocks.append(Links((Link(t("calibration.all"), places.view("calibration")),)))
+        caption = t("calibration.act-caption") if known else ""
+        if decided:
+            yield Card(tuple(blocks), title=finding, caption=caption)
+        else:
+            said = t("sentence", said=finding)
+            blocks.insert(1, Paragraph(caption, small=True))
+            yield Details("acting", t("calibration.act-title"), said, tuple(blocks))
+
+
+def _act_table(cells: Sequence[CalibratedCell], standing: DatasetStanding, t: Messages) -> Table:
+    """The threshold of each model, and what it gives on the questions that did not choose it."""
+    columns = (
+        Column(t("overview.lead.model"), width=_WIDTHS["model"]),
+        Column(t("calibration.act-right"), axis=_AXIS),
+        Column(t("calibration.threshold"), lead=True, width=_WIDTHS["figure"]),
+        Column(t("calibration.act-right"), width=_WIDTHS["lead"]),
+        Column(t("calibration.act-coverage"), width=_WIDTHS["figure"]),
+        Column(t("calibration.met"), width=_WIDTHS["bias"]),
+    )
+    rows: list[tuple[TableCell, ...]] = []
+    for each in cells:
+        right, model = each.act.right if each.act else None, standing.model_cell(each.model)
+        mark = [PlotMark(right.value, right.low, right.high)] if right else []
+        told = f"{format_value(right)} % ({format_range(right)})" if right else ""
+        rows.append(
+            (
+                model,
+                model.marked(*mark, text=told),
+                *act_cells(each.act, t, "lead"),
+                met(each.act, t),
+            )
+        )
+    return Table(columns, tuple(rows), lead=True)
 
 
 def _way_to_all(

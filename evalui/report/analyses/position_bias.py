@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from evalui.messages import Messages, add_messages, messages
 from evalui.report.analyses.base import Analysis
-from evalui.report.analyses.metrics import bias_state
+from evalui.report.analyses.metrics import bias_state, moved_by_key
 from evalui.report.analyses.verdict import with_question
 from evalui.report.axes import share_axis, share_limit
 from evalui.report.blocks import (
@@ -69,8 +69,11 @@ from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import Consistency, PositionTable, RecallSpread, most_frequent
 from evalui.scoring.bias.significance import StatisticalTest
 from evalui.scoring.cautions import HIDDEN_BELOW, MIN_DRAWN
-from evalui.scoring.cell_summary import GroupKind, Summary
+from evalui.scoring.cell_summary import GroupKind, Summary, labels_of
+from evalui.scoring.choice.decisions import names_of_keys
+from evalui.scoring.choice.options import variant_label, variants
 from evalui.scoring.choice.trial_grid import strata
+from evalui.scoring.statistics.tests import holm
 from evalui.types import LETTERS, Cell, CellResult, Interval, Language, Sample
 
 if TYPE_CHECKING:
@@ -181,7 +184,18 @@ def verdict(model: str, bias: StratumBias, language: Language) -> Headline:
     kind, word = bias_state(bias, language)
     # Of the other levels the verdict itself says that nothing is known.
     lead = t("sentence", said=word) if bias.level in ("red", "amber", "green") else ""
-    return Headline(text, _verdict_support(bias, t), lead, kind)
+    support = _verdict_support(bias, t)
+    if not moved_by_key(bias):
+        return Headline(text, support, lead, kind)
+    assert bias.keys, "what moves choices was tested"
+    assert bias.consistency, "keys are tested in several orders"
+    found = t(f"bias.keys-mover-{bias.keys.mover}")
+    if bias.level in ("red", "amber"):
+        return Headline(text, join_sentences(found, support), lead, kind)
+    place, key = map(p_value, holm([bias.keys.place.test.p, bias.keys.key.test.p]))
+    orders = bias.consistency.n_orders
+    support = t("bias.support-keys", key=key, place=place, n=bias.n, orders=orders)
+    return Headline(text, support, found, "warn")
 
 
 def _verdict_text(model: str, bias: StratumBias, t: Messages) -> str:
@@ -648,6 +662,77 @@ def _listed(
     yield Links((Link(t("bias.close"), links.here(_GRID)),))
 
 
+def _flips(subject: BiasSubject, t: Messages) -> Iterator[Details]:
+    """How often another order changes the chosen option, for each pair of orders."""
+    steady = subject.bias.consistency
+    if steady is None or steady.flips.share is None or steady.n < MIN_DRAWN:
+        return
+    orders = variants(subject.bias.n_options, subject.summary.cell.pattern)
+    rows = [
+        (
+            variant_label(orders[each.first]),
+            variant_label(orders[each.second]),
+            ValueCell(format_value(each.share), "%", format_range(each.share)),
+            count(each.share.n),
+        )
+        for each in steady.flips.pairs
+        if each.share
+    ]
+    share = steady.flips.share
+    finding = t("bias.flips", value=format_value(share), span=format_range(share))
+    heads = [t(f"bias.flips-{head}") for head in ("first", "second", "changed", "n")]
+    columns = tuple(Column(head, right=place > 1) for place, head in enumerate(heads))
+    about = Paragraph(t("bias.flips-about"), small=True)
+    yield Details(
+        f"flips{subject.suffix}",
+        t("bias.flips-name"),
+        finding,
+        (Table(columns, tuple(rows)), about),
+    )
+
+
+def _key_or_place(subject: BiasSubject, t: Messages) -> Iterator[Details]:
+    """Which of the two moves a choice, where keys were dealt: each with its most picked slot."""
+    keys, n = subject.bias.keys, subject.bias.n
+    if keys is None:
+        return
+    finding = "few" if n < HIDDEN_BELOW else f"mover-{keys.mover}"
+    labels = labels_of(subject.summary.cell)
+    numbers = [str(slot + 1) for slot in range(subject.bias.n_options)]
+    sides = {"place": (keys.place, numbers), "key": (keys.key, names_of_keys(labels))}
+    adjusted = holm([side.test.p for side, _ in sides.values()])
+    rows = [
+        (
+            TextCell(t(f"bias.keys-{name}"), strong=True),
+            _most_picked(side.table, named, t),
+            NONE if side.spread.rstd is None else fixed(side.spread.rstd, 1),
+            NONE if side.test.rstd_95 is None else fixed(side.test.rstd_95, 1),
+            NONE if n < HIDDEN_BELOW else p_column(p),
+        )
+        for (name, (side, named)), p in zip(sides.items(), adjusted, strict=True)
+    ]
+    heads = [t(f"bias.keys-{head}") for head in ("by", "most", "rstd", "floor", "p")]
+    columns = tuple(Column(head, right=place > 1) for place, head in enumerate(heads))
+    about = Paragraph(t("bias.keys-about"), small=True)
+    yield Details(
+        f"key-or-place{subject.suffix}",
+        t("bias.keys-name"),
+        t(f"bias.keys-{finding}"),
+        (Table(columns, tuple(rows)), about),
+    )
+
+
+def _most_picked(table: PositionTable, named: Sequence[str], t: Messages) -> TableCell:
+    """The slot that is picked most, with its share; nothing where several are."""
+    best = max(table.slot_counts, default=0)
+    slot = table.slot_counts.index(best)
+    share = table.shares[slot]
+    if share is None or table.slot_counts.count(best) > 1:
+        return NONE
+    fair = t("bias.fair-mark", value=percent(table.chance))
+    return ValueCell(f"{named[slot]}: {format_value(share)}", "%", format_range(share), fair)
+
+
 def _tests(subject: BiasSubject, t: Messages) -> Details:
     """Every test in words, with how it was made and its p-value."""
     made = findings(subject.summary, subject.bias, t.language)
@@ -953,6 +1038,8 @@ def bias_page(
         _positions(subject, t, links),
         *_answers(subject, t, links),
         *_consistency(subject, t, links, choice),
+        *_flips(subject, t),
+        *_key_or_place(subject, t),
         *maps,
         _tests(subject, t),
         _figures(subject, t),
@@ -982,6 +1069,8 @@ def bias_document(
         yield Paragraph(join_sentences(headline.lead, headline.support))
         yield _positions(subject, t, None)
         yield from _answers(subject, t, None)
+        yield from _flips(subject, t)
+        yield from _key_or_place(subject, t)
         yield _tests(subject, t)
     firsts: dict[tuple[str, str, int], BiasSubject] = {}
     for subject in subjects:

@@ -11,8 +11,8 @@ from evalui.report.analyses.verdict import DatasetStanding
 from evalui.report.blocks import NONE, Block, Column, Paragraph, Table, TableCell, TextCell
 from evalui.report.numbers import fixed, format_value, percent
 from evalui.report.words import join_names, mode_name, of_real_models
-from evalui.scoring.cell_summary import Summary
-from evalui.scoring.choice.answer_format import FormatMetrics, ReadingMetrics
+from evalui.scoring.cell_summary import Summary, is_decided
+from evalui.scoring.choice.answer_format import ReadingMetrics
 from evalui.scoring.statistics.intervals import beats_guessing
 from evalui.types import Language
 
@@ -35,7 +35,7 @@ def every_rule(standing: DatasetStanding, language: Language) -> tuple[str, list
         ]
         for label in modes
     }
-    read = [summary for own in cells.values() for summary in own if len(summary.readings) > 1]
+    read = [summary for own in cells.values() for summary in own if len(_readings(summary)) > 1]
     if not read:
         return None
     say = partial(_rules_finding, guessing=standing.guessing, language=language)
@@ -54,13 +54,13 @@ def _rules_table(
         mode = mode_name(own[0].cell, language)
         group = mode[:1].upper() + mode[1:]
         summaries = [_of(model, own) for model in models]
-        for place, rule in enumerate(dict.fromkeys(rule for s in own for rule in s.readings)):
-            name = localized(f"reading.{rule}", language)
+        for place, rule in enumerate(dict.fromkeys(rule for s in own for rule in _readings(s))):
+            name = _rule_name(rule, own, language)
             head = localized("readings.headline", language, rule=name) if place == 0 else name
             columns.append(Column(head, group, right=True))
             for row, summary in zip(rows, summaries, strict=True):
                 row.append(_accuracy(summary.readings.get(rule) if summary else None, language))
-        forms = [_form(summary.format if summary else None, language) for summary in summaries]
+        forms = [_form(summary, language) for summary in summaries]
         if any(form != NONE for form in forms):
             columns.append(Column(localized("readings.form", language), group))
             for row, form in zip(rows, forms, strict=True):
@@ -83,9 +83,23 @@ def _accuracy(reading: ReadingMetrics | None, language: Language) -> TableCell:
     return share_cell(reading.accuracy, join_names(left, language))
 
 
-def _form(form: FormatMetrics | None, language: Language) -> TableCell:
+def _readings(summary: Summary) -> Mapping[str, ReadingMetrics]:
+    """What a cell is read by; of a decision the strict rule reads what the tolerant one does."""
+    if not is_decided(summary.cell):
+        return summary.readings
+    return {rule: each for rule, each in summary.readings.items() if rule != "strict"}
+
+
+def _rule_name(rule: str, cells: Sequence[Summary], language: Language) -> str:
+    decided = all(is_decided(summary.cell) for summary in cells)
+    return localized(f"reading.decided-{rule}" if decided else f"reading.{rule}", language)
+
+
+def _form(summary: Summary | None, language: Language) -> TableCell:
     """What is lost to the form of a reply, and how much of the probability letters hold."""
-    gap, mass = (form.format_gap, form.mass) if form else (None, None)
+    if summary is None or summary.format is None or is_decided(summary.cell):
+        return NONE
+    gap, mass = summary.format.format_gap, summary.format.mass
     lost = localized("readings.gap", language, points=format_value(gap)) if gap else ""
     held = localized("readings.mass", language, value=percent(mass)) if mass is not None else ""
     return TextCell(lost, held) if lost and held else lost or held or NONE
@@ -100,32 +114,34 @@ def _rules_finding(cells: Sequence[Summary], *, guessing: bool, language: Langua
         modes.setdefault(summary.cell.label, []).append(summary)
     moved, other = 0.0, ""
     for own in modes.values():
-        first, *others = (rule for rule in own[0].readings if all(rule in s.readings for s in own))
+        first, *others = (
+            rule for rule in _readings(own[0]) if all(rule in s.readings for s in own)
+        )
         headline = [s.readings[first].accuracy.value for s in own]
         for rule in others:
             values = [s.readings[rule].accuracy.value for s in own]
             gaps = (abs(one - head) for head, one in zip(headline, values, strict=True))
             moved = max(moved, *gaps)
             if not other and _order(values) != _order(headline):
-                other = rule
+                other = _rule_name(rule, own, language)
     points = math.ceil(100 * moved - _ROUNDING)
     t = messages(language)
     if max(map(len, modes.values())) == 1:
         return t.count("readings.alone", points) if points else t("readings.alone-none")
     if other:
-        return t.count("readings.other", points, rule=t(f"reading.{other}"))
+        return t.count("readings.other", points, rule=other)
     if len(modes) > 1:
         key = "same-modes" if points else "same-modes-none"
         return t.count(f"readings.{key}", points, m=len(modes))
-    k = len(cells[0].readings)
+    k = len(_readings(cells[0]))
     return t.count(f"readings.{'same' if points else 'same-none'}", points, k=k)
 
 
 def _lifting(cells: Sequence[Summary], language: Language) -> str:
     for summary in cells:
-        for rule, reading in summary.readings.items():
+        for rule, reading in _readings(summary).items():
             if beats_guessing(reading.accuracy, summary.chance or 0.0):
-                name = localized(f"reading.{rule}", language)
+                name = _rule_name(rule, [summary], language)
                 return localized("readings.lifts", language, rule=name, model=summary.cell.model)
     return localized("readings.guessing", language)
 

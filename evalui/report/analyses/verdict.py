@@ -346,8 +346,7 @@ def _ranked(standing: DatasetStanding, answered: Sequence[Summary], language: La
     if len(level) > 1:
         return _tied(standing, level, language)
     if not level:
-        cell = answered[0].cell
-        mode = mode_word(cell.label, cell.mode, language, capital=False)
+        mode = mode_word(answered[0].cell, language, capital=False)
         return Headline(localized("verdict.nobody-in", language, mode=mode))
     return _alone(next(s for s in answered if s.cell.model == level[0]), language)
 
@@ -442,7 +441,7 @@ def _with_modes(support: str, standing: DatasetStanding, language: Language) -> 
     others = [label for label in standing.modes if label != standing.lead][: MOST_MODES + 1]
     for label in others:
         if pair := _reversed(standing, label):
-            return _other_order(standing, label, pair, language)
+            return _other_order(standing, pair, language)
     compared = standing.compared
     able = [label for label in others if label in compared and len(compared[label].ranks) > 1]
     agreeing = [label for label in able if _agrees(standing, label)]
@@ -452,23 +451,21 @@ def _with_modes(support: str, standing: DatasetStanding, language: Language) -> 
         k = len(able)
         more = localized("verdict.support.same-all", language, k=k) if len(agreeing) == k else ""
     else:
-        mode = next(s.cell.mode for (label, _), s in standing.cells.items() if label == able[0])
+        cell = next(s.cell for (label, _), s in standing.cells.items() if label == able[0])
         key = "same" if agreeing else "unsure"
-        word = mode_word(able[0], mode, language)
+        word = mode_word(cell, language)
         more = localized(f"verdict.support.{key}", language, mode=word)
     return join_sentences(support, more)
 
 
-def _other_order(
-    standing: DatasetStanding, label: str, pair: CellComparison, language: Language
-) -> str:
+def _other_order(standing: DatasetStanding, pair: CellComparison, language: Language) -> str:
     first = pair.leader.model
     second = pair.opponent_of(first)
     key = "reversed" if len(standing.real) == 2 else "reversed-pair"
     return localized(
         f"verdict.support.{key}",
         language,
-        mode=mode_word(label, pair.first.mode, language),
+        mode=mode_word(pair.first, language),
         first=first,
         second=second,
         gap=format_points(pair).lstrip("−"),

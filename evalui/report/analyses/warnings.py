@@ -22,7 +22,7 @@ from evalui.report.numbers import (
 )
 from evalui.report.words import join_names_shortened, join_sentences, mode_word
 from evalui.scoring.cautions import HIDDEN_BELOW, Caution, CautionEvidence, cautions
-from evalui.scoring.cell_summary import Summary
+from evalui.scoring.cell_summary import Summary, is_decided
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.scoring.comparisons import comparable_cells
 from evalui.scoring.statistics.intervals import n_independent
@@ -168,7 +168,8 @@ def evidence(summary: Summary, accuracy: Interval) -> CautionEvidence:
         unreadable=Interval(share, share, share, summary.n),
         format_gap=form.format_gap.value if form and form.format_gap else None,
         index_hits=form.index_hits / done if form else None,
-        mass=form.mass if form else None,
+        # What a decision gives is not all of its probability: it has no other words.
+        mass=form.mass if form and not is_decided(summary.cell) else None,
         tied=summary.ties / done,
         # While a cell is at work its last questions lack orders; that is no finding.
         incomplete=0 if is_unfinished(summary) else len(summary.incomplete),
@@ -306,12 +307,15 @@ def _prompts(summary: Summary, language: Language) -> list[ReportNote]:
         ReportNote(level, rule, localized(f"warnings.{rule}", language, k=count(k)))
         for rule, (level, k) in counts.items()
         if k
-    ] + _near_ties(form, language)
+    ] + _near_ties(summary, form, language)
 
 
-def _near_ties(form: FormatMetrics, language: Language) -> list[ReportNote]:
-    """A note once they could move the accuracy by as much as a reader would notice."""
-    if not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials:
+def _near_ties(summary: Summary, form: FormatMetrics, language: Language) -> list[ReportNote]:
+    """A note once they could move the accuracy by as much as a reader would notice; of decisions
+    none, for how far the numbers of a server sway is not known.
+    """
+    few = not form.near_ties or form.near_ties < _NEAR_TIES * form.n_trials
+    if few or is_decided(summary.cell):
         return []
     k, n = count(form.near_ties), count(form.n_trials)
     return [ReportNote("info", "near-ties", localized("warnings.near-ties", language, k=k, n=n))]
@@ -513,5 +517,5 @@ def _name(cell: Cell, summaries: Sequence[Summary], language: Language) -> str:
     if len({each.dataset for each in own}) > 1:
         parts.append(cell.dataset)
     if len({each.label for each in own}) > 1:
-        parts.append(mode_word(cell.label, cell.mode, language, capital=False))
+        parts.append(mode_word(cell, language, capital=False))
     return " · ".join(parts)

@@ -171,9 +171,11 @@ def _bars(axes: Any, trace: Part) -> None:
 
 
 def _marks(axes: Any, trace: Part) -> None:
-    """Lines, marks, and whiskers of their ranges."""
+    """Areas, lines, marks, and whiskers of their ranges."""
     x, y, mode = trace["x"], trace["y"], trace.get("mode", "lines")
-    if "lines" in mode:
+    if colour := trace.get("fillcolor"):
+        axes.fill(x, y, facecolor=_rgba(colour), linewidth=0)
+    elif "lines" in mode:
         line = trace.get("line", {})
         look: Part = {
             "color": line.get("color", COLOURS[0]),

@@ -22,7 +22,7 @@ from evalui.report.figures.base import (
     note,
     widest,
 )
-from evalui.report.figures.theme import SCALES, Scale, truncate_text
+from evalui.report.figures.theme import SCALES, Scale, transparent, truncate_text
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -372,11 +372,7 @@ def _key(title: str, limits: tuple[float, float], left: float, top: float, heigh
 
 
 def _colour_scale(scale: Scale) -> list[tuple[float, str]]:
-    def rgba(colour: str, opacity: float) -> str:
-        red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-        return f"rgba({red},{green},{blue},{opacity})"
-
-    return [(at, rgba(colour, opacity)) for at, colour, opacity in SCALES[scale]]
+    return [(at, transparent(colour, opacity)) for at, colour, opacity in SCALES[scale]]
 
 
 # ---------------------------------------------------------------- lines

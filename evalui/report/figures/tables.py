@@ -34,6 +34,8 @@ def figure_tables(figure: Part) -> list[FigureTable]:
     maps: dict[str, list[Part]] = {}
     rest: list[Part] = []
     for trace in figure["data"]:
+        if trace.get("fillcolor"):
+            continue  # a band: the marks of its line say its ends
         own = maps.setdefault(trace.get("xaxis", "x"), []) if trace["type"] == "heatmap" else rest
         own.append(trace)
     if not maps:

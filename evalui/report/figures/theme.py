@@ -92,6 +92,12 @@ def series_style(place: int) -> SeriesStyle:
     return SeriesStyle(COLOURS[place % len(COLOURS)], SYMBOLS[shape])
 
 
+def transparent(colour: str, opacity: float) -> str:
+    """A colour "#RRGGBB" of which the surface shows through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
 # ---------------------------------------------------------------- fonts of pictures
 
 

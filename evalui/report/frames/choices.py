@@ -21,7 +21,9 @@ from evalui.report.frames.base import (
 )
 from evalui.scoring.bias import StratumBias
 from evalui.scoring.bias.counts import PositionTable
-from evalui.scoring.cell_summary import SubjectGroup, Summary
+from evalui.scoring.cell_summary import SubjectGroup, Summary, labels_of
+from evalui.scoring.choice.decisions import names_of_keys
+from evalui.scoring.choice.options import variant_label, variants
 from evalui.scoring.comparisons import CellComparison, ComparisonSet
 from evalui.scoring.metrics import Figure, Metric, metrics_in
 from evalui.types import LETTERS, Cell, Interval
@@ -35,7 +37,7 @@ SIGNATURE = FrameColumn("category", "how the figures are made")
 STATE = FrameColumn("category", "waiting, running, done, failed, cancelled, impossible")
 ERROR = FrameColumn("str", "why it failed or cannot run, else empty")
 
-_OPTIONS = FrameColumn("Int64", "number of options; questions with others are never pooled")
+OPTIONS = FrameColumn("Int64", "number of options; questions with others are never pooled")
 _SLOT = FrameColumn("category", "the position, by its letter")
 _MEASURE = FrameColumn("category", "accuracy, robust or mean_over_orders")
 _POINTS = "standard deviation of the recalls, in points"
@@ -99,7 +101,7 @@ GROUPS: Columns = {
 }
 POSITIONS: Columns = {
     **CELL,
-    "options": _OPTIONS,
+    "options": OPTIONS,
     "slot": _SLOT,
     "questions": FrameColumn("Int64", "questions shown in every order"),
     "picks": FrameColumn("Int64", "trials in which the position was chosen"),
@@ -115,7 +117,7 @@ POSITIONS: Columns = {
 }
 CONFUSION: Columns = {
     **CELL,
-    "options": _OPTIONS,
+    "options": OPTIONS,
     "gold": FrameColumn("category", "where the right answer stood, by its letter"),
     "picked": FrameColumn("category", "the letter that was chosen, unreadable or tied"),
     "trials": FrameColumn("Int64", "how often"),
@@ -126,7 +128,7 @@ CONFUSION: Columns = {
 }
 CONSISTENCY: Columns = {
     **CELL,
-    "options": _OPTIONS,
+    "options": OPTIONS,
     "orders": FrameColumn("Int64", "orders in which each question was shown"),
     "same_position": FrameColumn("Int64", "how often its most frequent position was chosen"),
     "same_option": FrameColumn("Int64", "how often its most frequent option was chosen"),
@@ -137,7 +139,7 @@ CONSISTENCY: Columns = {
 }
 PRIORS: Columns = {
     **CELL,
-    "options": _OPTIONS,
+    "options": OPTIONS,
     "slot": _SLOT,
     "origin": FrameColumn(
         "category", "prior: PriDe's, from probabilities; picks: share of the readable answers"
@@ -154,7 +156,7 @@ PRIORS: Columns = {
 }
 BIAS: Columns = {
     **CELL,
-    "options": _OPTIONS,
+    "options": OPTIONS,
     "questions": FrameColumn("Int64", "questions shown in every order"),
     "light": FrameColumn("category", "verdict on the bias, see docs/metrics-bias.md"),
     "light_p": FrameColumn("float64", "p that decides it: corrected for the models of the dataset"),
@@ -207,14 +209,27 @@ BIAS: Columns = {
     "brier_all_orders": FrameColumn("float64", "Brier score over all orders"),
     "signature": SIGNATURE,
 }
-CALIBRATION: Columns = {
+FLIPS: Columns = {
     **CELL,
-    "options": _OPTIONS,
-    "from": FrameColumn("float64", "least probability of the bin, 0 to 1"),
-    "to": FrameColumn("float64", "greatest probability of the bin"),
-    "confidence": FrameColumn("float64", "mean probability of the answers in it, 0 to 1"),
-    **ranged("accuracy", "share of them that is right"),
-    "n": FrameColumn("Int64", "answers in it, one of each question"),
+    "options": OPTIONS,
+    "first": FrameColumn("category", "an order, each option by the letter of its place"),
+    "second": FrameColumn("category", "another one; both empty for all pairs together"),
+    **ranged("changed", "share of the questions of which the second changes the chosen option"),
+    "n": FrameColumn("Int64", "questions with a choice in both"),
+    "signature": SIGNATURE,
+}
+KEYS: Columns = {
+    **CELL,
+    "options": OPTIONS,
+    "by": FrameColumn("category", "place or key: what the slots of the row are"),
+    "mover": FrameColumn("category", "what moves choices at 5 %: key, place, both or neither"),
+    "picked_most": FrameColumn("str", "number of the place, or the key, that is picked most"),
+    **ranged("share_of_picks", "its share of the readable trials"),
+    "chance": FrameColumn("float64", "that of a blind guess"),
+    "rstd": FrameColumn("float64", _POINTS),
+    "rstd_floor95": FrameColumn("float64", "what 95 % of models without such an effect stay below"),
+    "permutation_p": FrameColumn("float64", "p of the permutation test, not corrected"),
+    "questions": FrameColumn("Int64", "questions shown in every order"),
     "signature": SIGNATURE,
 }
 PAIRS: Columns = {
@@ -337,7 +352,7 @@ def rules(summaries: Iterable[Summary]) -> Iterator[Row]:
 
 def groups(summaries: Iterable[Summary]) -> Iterator[Row]:
     """A row per subject; of several subjects one by question (micro), one by subject (macro)."""
-    return _of_cells(summaries, lambda summary: summary.groups, _means)
+    return of_cells(summaries, lambda summary: summary.groups, _means)
 
 
 def _means(group: SubjectGroup) -> Iterator[Row]:
@@ -390,7 +405,7 @@ def positions(summaries: Iterable[Summary]) -> Iterator[Row]:
 
 def confusion(summaries: Iterable[Summary]) -> Iterator[Row]:
     """A row per square of the heat map: right answer's slot, picked slot, number of trials."""
-    return _of_cells(summaries, lambda summary: summary.positions, _squares)
+    return of_cells(summaries, lambda summary: summary.positions, _squares)
 
 
 def _squares(table: PositionTable) -> Iterator[Row]:
@@ -415,7 +430,7 @@ def _squares(table: PositionTable) -> Iterator[Row]:
 
 def consistency(summaries: Iterable[Summary]) -> Iterator[Row]:
     """A row per square of the grid of steady slots and options."""
-    return _of_cells(summaries, _strata, _steady)
+    return of_cells(summaries, strata, _steady)
 
 
 def _steady(bias: StratumBias) -> Iterator[Row]:
@@ -440,7 +455,7 @@ def priors(summaries: Iterable[Summary]) -> Iterator[Row]:
     the share of readable answers. A cell that answered in one order alone has none to speak of.
     """
     for summary in summaries:
-        for bias in _strata(summary):
+        for bias in strata(summary):
             prior = summary.priors.get(bias.n_options)
             shares = prior or [share for share in bias.position.shares if share]
             of = bias.prior
@@ -462,7 +477,7 @@ def priors(summaries: Iterable[Summary]) -> Iterator[Row]:
 
 def bias(summaries: Iterable[Summary]) -> Iterator[Row]:
     """A row per cell and number of options: unevenness, tests, agreement, priors, calibration."""
-    return _of_cells(summaries, _strata, lambda bias: iter([_bias_row(bias)]))
+    return of_cells(summaries, strata, lambda bias: iter([_bias_row(bias)]))
 
 
 def _bias_row(bias: StratumBias) -> Row:
@@ -516,28 +531,62 @@ def _bias_row(bias: StratumBias) -> Row:
         "pride_rstd_before": prior and prior.rstd_plain,
         "pride_rstd_after": prior and prior.rstd_debiased,
         "calibration_n": fit and fit.n,
-        "calibration_ece": percent(fit and fit.ece),
-        "calibration_brier": fit and fit.brier,
+        "calibration_ece": percent(fit and fit.ece.value),
+        "calibration_brier": fit and fit.brier.value,
         "ece_all_orders": percent(bias.ece),
         "brier_all_orders": bias.brier,
     }
 
 
-def calibration(summaries: Iterable[Summary]) -> Iterator[Row]:
-    """A row per cell, number of options and bin of probability, empty bins too."""
-    return _of_cells(summaries, _strata, _bins)
+def flips(summaries: Iterable[Summary]) -> Iterator[Row]:
+    """A row per cell, number of options and pair of orders, after one for all pairs together."""
+    for summary in summaries:
+        for bias in strata(summary):
+            flips = bias.consistency.flips if bias.consistency else None
+            orders = variants(bias.n_options, summary.cell.pattern) if flips else ()
+            labels = [variant_label(order) for order in orders]
+            changed = [("", "", flips.share)] if flips else []
+            changed += [
+                (labels[each.first], labels[each.second], each.share)
+                for each in (flips.pairs if flips else ())
+            ]
+            for first, second, share in changed:
+                yield {
+                    **cell_names(summary.cell),
+                    "options": bias.n_options,
+                    "first": first,
+                    "second": second,
+                    **interval("changed", share),
+                    "n": share and share.n,
+                    "signature": summary.cell.signature,
+                }
 
 
-def _bins(bias: StratumBias) -> Iterator[Row]:
-    for each in bias.calibration.bins if bias.calibration else ():
-        yield {
-            "options": bias.n_options,
-            "from": each.low,
-            "to": each.high,
-            "confidence": each.confidence,
-            **interval("accuracy", each.accuracy),
-            "n": each.accuracy.n if each.accuracy else 0,
-        }
+def keys(summaries: Iterable[Summary]) -> Iterator[Row]:
+    """Two rows per cell with dealt keys and number of options: by place, by key."""
+    for summary in summaries:
+        names = names_of_keys(labels_of(summary.cell))
+        for bias in strata(summary):
+            of, numbers = bias.keys, [str(slot + 1) for slot in range(bias.n_options)]
+            for by, side, named in (
+                (("place", of.place, numbers), ("key", of.key, names)) if of else ()
+            ):
+                counts = side.table.slot_counts
+                slot = counts.index(max(counts))
+                yield {
+                    **cell_names(summary.cell),
+                    "options": bias.n_options,
+                    "by": by,
+                    "mover": of and of.mover,
+                    "picked_most": named[slot],
+                    **interval("share_of_picks", side.table.shares[slot]),
+                    "chance": 100 * side.table.chance,
+                    "rstd": side.spread.rstd,
+                    "rstd_floor95": side.test.rstd_95,
+                    "permutation_p": side.test.p,
+                    "questions": bias.n,
+                    "signature": summary.cell.signature,
+                }
 
 
 # ---------------------------------------------------------------- models against each other
@@ -645,7 +694,7 @@ def public_figure(
     return (figure if figure is None or scale == 1 else scale * figure), None, None
 
 
-def _of_cells(
+def of_cells(
     summaries: Iterable[Summary],
     parts: Callable[[Summary], Iterable[Part]],
     rows: Callable[[Part], Iterator[Row]],
@@ -657,7 +706,8 @@ def _of_cells(
                 yield cell_names(summary.cell) | row | {"signature": summary.cell.signature}
 
 
-def _strata(summary: Summary) -> Sequence[StratumBias]:
+def strata(summary: Summary) -> Sequence[StratumBias]:
+    """The bias figures of a cell, one for each number of options."""
     return summary.bias.strata if summary.bias else ()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalui.modes import usual_mode
 from evalui.report.analyses.base import Report
 from evalui.report.analyses.chosen_metrics import chosen_pairs
-from evalui.report.frames import arena, choices, metrics, people, texts
+from evalui.report.frames import arena, calibration, choices, metrics, people, texts
 from evalui.report.frames.base import Columns, FrameColumn, Row, frame
 from evalui.scoring.arena.figures import Arena
 from evalui.scoring.arena.people import human_arenas
@@ -208,12 +208,32 @@ KINDS: Mapping[str, FrameKind] = {
     ),
     "priors": FrameKind(choices.PRIORS, lambda report: choices.priors(report.summaries)),
     "bias": FrameKind(choices.BIAS, lambda report: choices.bias(report.summaries)),
+    "flips": FrameKind(choices.FLIPS, lambda report: choices.flips(report.summaries)),
+    "keys": FrameKind(choices.KEYS, lambda report: choices.keys(report.summaries)),
     "calibration": FrameKind(
-        choices.CALIBRATION, lambda report: choices.calibration(report.summaries)
+        calibration.CALIBRATION, lambda report: calibration.calibration(report.summaries)
+    ),
+    "calibration_figures": FrameKind(
+        calibration.CALIBRATION_FIGURES,
+        lambda report: calibration.calibration_figures(report.summaries),
+    ),
+    "risk_coverage": FrameKind(
+        calibration.RISK_COVERAGE, lambda report: calibration.risk_coverage(report.summaries)
+    ),
+    "thresholds": FrameKind(
+        calibration.THRESHOLDS, lambda report: calibration.thresholds(report.summaries)
+    ),
+    "gates": FrameKind(calibration.GATES, lambda report: calibration.gates(report.summaries)),
+    "decisions": FrameKind(
+        calibration.DECISIONS, lambda report: calibration.decisions(report.summaries)
     ),
     "pairs": FrameKind(choices.PAIRS, _pairs),
     "incomparable": FrameKind(
         choices.INCOMPARABLE, lambda report: choices.incomparable(report.comparisons)
+    ),
+    "equal_coverage": FrameKind(
+        calibration.EQUAL_COVERAGE,
+        lambda report: calibration.equal_coverage(report.comparisons, report.results),
     ),
     "ranks": FrameKind(
         choices.RANKS, lambda report: choices.ranks(report.comparisons, report.summaries)

@@ -95,6 +95,7 @@ class InFlightBatch:
             waiting = _PendingTrial(sample, variant)
             if plan:
                 self._add_pending(waiting, plan)
+                self._decided += self._go_on(waiting)  # all may have been answered for others
             else:
                 self._decided.append(self._grade(waiting, ()))
 
@@ -108,7 +109,7 @@ class InFlightBatch:
         self._new = self.unanswered()
 
     def take_decided(self) -> list[Trial]:
-        """The trials that needed no request, of those added since this was called last."""
+        """The trials that needed no new request, of those added since this was called last."""
         decided, self._decided = self._decided, []
         return decided
 
@@ -167,22 +168,28 @@ class InFlightBatch:
         completed: list[Trial] = []
         for waiting in self._pending_by_request.pop(index, ()):
             waiting.unanswered.discard(index)
-            while not waiting.unanswered:
-                responses = [self.responses[known] for known in waiting.request_indices]
-                try:
-                    further = self._follow_up_requests(waiting, responses)
-                    if not further:
-                        completed.append(self._grade(waiting, responses))
-                except Exception as error:  # told and counted; the others go on
-                    if self._on_ungraded is None:
-                        raise
-                    self._on_ungraded(waiting.sample, error)
-                    further = ()
-                if not further:
-                    self._release(waiting)
-                    break
-                self._add_pending(waiting, further)
+            completed += self._go_on(waiting)
         return completed
+
+    def _go_on(self, waiting: _PendingTrial) -> list[Trial]:
+        """The trial, graded, once nothing that it waits for lacks a response, and nothing more is
+        to be asked; [] before that, and where its responses cannot be read.
+        """
+        while not waiting.unanswered:
+            responses = [self.responses[known] for known in waiting.request_indices]
+            try:
+                further = self._follow_up_requests(waiting, responses)
+                graded = [] if further else [self._grade(waiting, responses)]
+            except Exception as error:  # told and counted; the others go on
+                if self._on_ungraded is None:
+                    raise
+                self._on_ungraded(waiting.sample, error)
+                further, graded = (), []
+            if not further:
+                self._release(waiting)
+                return graded
+            self._add_pending(waiting, further)
+        return []
 
     def _request_index(self, request: Request) -> int:
         fixed = self._is_cacheable(request)

@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 from evalui.errors import EvaluiError, ModelError, RequestRejected
 from evalui.messages import sentence
 from evalui.models.base import Model, ModelEntry, NeedsAnswerKey, load_notes
-from evalui.modes import MODES, ModeSettings, usual_mode
+from evalui.modes import MODES, ModeSettings, spellings_for, usual_mode
 from evalui.replies import without_thoughts
 from evalui.runs.worker.in_flight import InFlightBatch
 from evalui.scoring.choice.options import variants
@@ -44,6 +44,7 @@ _TESTED: Mapping[Ability, Gives] = {
     "next_token": "choices",
     "loglik": "choices",
     "generate": "answers",
+    "decide": "choices",
 }
 
 
@@ -245,7 +246,11 @@ def _test_ability(model: Model, entry: ModelEntry, ability: Ability) -> AbilityT
 def _measure_ability(model: Model, entry: ModelEntry, tried: AbilityTest) -> AbilityTest:
     mode = MODES[tried.mode]
     setting = ModeSettings(
-        shots={}, chat=entry.chat, max_tokens=REPLY_TOKENS, contestants=_CONTESTANTS
+        shots={},
+        chat=entry.chat,
+        max_tokens=REPLY_TOKENS,
+        spellings=spellings_for(tried.mode, "common", (tried.ability,)),
+        contestants=_CONTESTANTS,
     )
     sample = OPEN_SAMPLE if tried.ability == "generate" else CHOICE_SAMPLE
     shown = (

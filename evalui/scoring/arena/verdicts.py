@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evalui.replies import MarkdownCounts, count_markdown
 from evalui.scoring.arena.battles import Battle
 from evalui.scoring.cell_trials import score_values
+from evalui.scoring.choice.decisions import NAMED
 from evalui.scoring.statistics.intervals import clustered_share
 from evalui.scoring.trial_columns import Ragged, TrialColumns, columns_of
 from evalui.types import (
@@ -35,7 +36,7 @@ from evalui.types import (
 PANEL_NAME = "panel"
 MUCH_BETTER = 3  # the strength of a verdict that says so
 # The rules by which a verdict is read off what no words surround.
-UNWORDED_RULES = ("schema", "probabilities")
+UNWORDED_RULES = ("schema", "probabilities", NAMED)
 # What a state of several cells together is: what is still open first, then what went wrong.
 _STATES: tuple[CellState, ...] = (
     "running",

@@ -18,13 +18,11 @@ from evalui.scoring.bias.counts import (
     recall_spread,
     recall_spread_range,
 )
+from evalui.scoring.bias.keys import KeyOrPlace, Pull, key_or_place
 from evalui.scoring.bias.probabilities import (
-    Calibration,
     LabelMass,
     PrideEstimate,
-    calibration,
     estimate_pride,
-    pooled_calibration,
     summarise_label_mass,
 )
 from evalui.scoring.bias.significance import (
@@ -35,10 +33,18 @@ from evalui.scoring.bias.significance import (
     gold_balance,
     noise_floor,
 )
+from evalui.scoring.calibration import (
+    Calibration,
+    RiskCoverage,
+    calibration,
+    pooled_calibration,
+    risk_coverage,
+)
 from evalui.scoring.cautions import EXPLORATORY_BELOW, HIDDEN_BELOW, MIN_LABEL_MASS
 from evalui.scoring.cell_trials import cell_trials
+from evalui.scoring.choice.decisions import are_dealt
 from evalui.scoring.choice.trial_grid import OptionCountStratum
-from evalui.types import Pattern, Trial
+from evalui.types import Labels, Pattern, Trial
 
 BiasLevel = Literal["green", "amber", "red", "mass", "few", "na"]
 _LEVELS: tuple[BiasLevel, ...] = ("green", "amber", "red")  # of the levels that a test has found
@@ -55,6 +61,8 @@ class StratumBias:
     `spread_range` has the ranges of `spread` over resampled questions. `mass` is the mean label
     mass of the cell's trials, None of replies. `adjusted_p` is the p-value of the permutation test
     that decides the `level`: corrected for the models that it stands beside, if there are any.
+    `risk` is what is gained by acting on sure answers, None without probabilities or draws.
+    `keys` says whether keys or places move choices, None unless keys were dealt.
     """
 
     n_options: int
@@ -74,6 +82,8 @@ class StratumBias:
     spread_range: RecallSpreadRange | None = None
     mass: float | None = None
     adjusted_p: float | None = None
+    risk: RiskCoverage | None = None
+    keys: KeyOrPlace | None = None
 
     @property
     def strength(self) -> tuple[int, float]:
@@ -100,11 +110,17 @@ class CellBias:
 
 
 def measure_bias(
-    trials: Sequence[Trial], pattern: Pattern, *, draws: int = N_DRAWS, seed: int = 0
+    trials: Sequence[Trial],
+    pattern: Pattern,
+    *,
+    draws: int = N_DRAWS,
+    seed: int = 0,
+    labels: Labels = "",
 ) -> CellBias:
-    """Every bias figure of a cell under each trial's headline.
+    """Every bias figure of a cell under each trial's headline; `labels` are those of the options.
 
-    `draws` of 0 leaves out the permutation tests, and with them the floors and lights.
+    `draws` of 0 leaves out the permutation tests, and with them the floors, those of calibration
+    too, and lights.
     """
     if not trials:
         return CellBias((), None)
@@ -113,7 +129,7 @@ def measure_bias(
     mean = held.mean if held else None
     return CellBias(
         strata=tuple(
-            _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean)
+            _stratum_bias(stratum, position, draws=draws, seed=seed, label_mass=mean, labels=labels)
             for stratum, position in zip(
                 cell.strata, position_tables_of_grids(cell.grids), strict=True
             )
@@ -129,11 +145,13 @@ def _stratum_bias(
     draws: int,
     seed: int,
     label_mass: float | None,
+    labels: Labels,
 ) -> StratumBias:
-    tests, uneven = bias_tests(stratum, draws=draws, seed=seed), recall_spread(position)
+    tests = bias_tests(stratum, draws=draws, seed=seed, dealt=are_dealt(labels))
+    uneven = recall_spread(position)
     gold, gold_p = gold_balance(stratum.target[:, 0], stratum.n_options)
-    chances = stratum.probabilities
-    overall = pooled_calibration(chances, stratum.target) if chances is not None else None
+    chances = stratum.chances
+    overall = None if chances is None else pooled_calibration(chances, stratum.target)
     bias = StratumBias(
         n_options=stratum.n_options,
         n=stratum.n,
@@ -142,9 +160,11 @@ def _stratum_bias(
         original_floor=noise_floor(stratum, draws=draws, seed=seed) if draws else None,
         consistency=consistency(stratum),
         prior=estimate_pride(stratum),
-        calibration=calibration(chances[:, 0], stratum.target[:, 0])
-        if chances is not None
-        else None,
+        calibration=None
+        if chances is None
+        else calibration(
+            chances[:, 0], stratum.target[:, 0], stratum.cluster, draws=draws, seed=seed
+        ),
         ece=overall.ece if overall else None,
         brier=overall.brier if overall else None,
         tests=tests,
@@ -161,6 +181,16 @@ def _stratum_bias(
             seed=seed,
         )
         if draws
+        else None,
+        risk=risk_coverage(stratum, seed=seed) if draws else None,
+        keys=key_or_place(
+            stratum,
+            labels,
+            draws=draws,
+            seed=seed,
+            place=Pull(position, uneven, tests.permutation),
+        )
+        if tests.permutation
         else None,
     )
     return with_light(bias, tests.permutation.p if tests.permutation else None)

@@ -26,6 +26,8 @@ from evalui.scoring.statistics.intervals import (
 )
 from evalui.types import Interval
 
+_MOST_PAIRED = 8  # orders whose pairs are all listed: 28
+
 
 @dataclass(frozen=True, slots=True)
 class PositionTable:
@@ -109,12 +111,37 @@ class OrderAgreement:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderFlip:
+    """Two orders by their places in `options.variants`, and the `share` of the questions with a
+    choice in both that have another option chosen in the second.
+    """
+
+    first: int
+    second: int
+    share: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFlips:
+    """How often the chosen option is another one in another order.
+
+    `share` is the share of the pairs of orders with a choice in both, averaged over the questions
+    that have such a pair. `pairs` has every pair of up to 8 orders; of more orders, those with the
+    order as written. Ranges are clustered by question. None where no question has such a pair.
+    """
+
+    share: Interval | None
+    pairs: tuple[OrderFlip, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Consistency:
     """What reordering does to the answers of the `n` questions of one stratum.
 
-    `content` is agreement on the option, `position` on the slot; `chance` is the plurality that
-    blind guessing reaches. `grid[p - 1][c - 1]` counts the questions whose most frequent slot
-    came p times and whose most frequent option c times; `never_answered` were never answered.
+    `content` is agreement on the option, `position` on the slot, `flips` are the changes of the
+    option; `chance` is the plurality that blind guessing reaches. `grid[p - 1][c - 1]` counts the
+    questions whose most frequent slot came p times and whose most frequent option c times;
+    `never_answered` were never answered.
 
     `original_order`: right in the original order; `all_orders`, `any_order`: right in all orders,
     in at least one; `circular_gap`: right in the original order but not in all; `sensitivity_gap`:
@@ -135,6 +162,7 @@ class Consistency:
     circular_gap: Interval | None
     sensitivity_gap: Interval | None
     majority_accuracy: float
+    flips: OrderFlips
 
 
 def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, ...]:
@@ -143,7 +171,28 @@ def position_tables_of_grids(made: Sequence[TrialGrid]) -> tuple[PositionTable, 
     Questions whose options name other options, or have the same text, are left out.
     """
     tables = [grid.subset(grid.reorderable) for grid in made]
-    return tuple(_position_table(table) for table in tables if len(table.ids))
+    return tuple(position_table(table) for table in tables if len(table.ids))
+
+
+def position_table(grid: TrialGrid | OptionCountStratum) -> PositionTable:
+    """The table of questions that all have a trial in every order."""
+    slots = range(grid.n_options)
+    recalls = tuple(_slot_recall(grid, slot) for slot in slots)
+    values = [recall.value for recall in recalls if recall]
+    return PositionTable(
+        n_options=grid.n_options,
+        n_questions=len(grid.ids),
+        n_trials=grid.target.size,
+        counts=tuple(
+            tuple(_count_chosen(grid, gold, chosen) for chosen in slots) for gold in slots
+        ),
+        unreadable=tuple(_count_chosen(grid, gold, UNREADABLE) for gold in slots),
+        tied=tuple(_count_chosen(grid, gold, TIED) for gold in slots),
+        recalls=recalls,
+        shares=tuple(_slot_share(grid, slot) for slot in slots),
+        # Over the slots themselves, not a sample of them: n in the denominator.
+        rstd=float(np.std(values) * 100) if len(values) == grid.n_options else None,
+    )
 
 
 def recall_spread(table: PositionTable) -> RecallSpread:
@@ -213,7 +262,7 @@ def consistency(stratum: OptionCountStratum) -> Consistency | None:
     """
     if stratum.n_orders < 2:
         return None
-    questions, cluster = stratum.n, stratum.cluster
+    questions, cluster, flips = stratum.n, stratum.cluster, order_flips(stratum)
     first_slots, first_options = _answer_counts(stratum.first_repeat)
     shape = questions, stratum.n_repeats
     stratum = stratum.each_repeat
@@ -237,7 +286,30 @@ def consistency(stratum: OptionCountStratum) -> Consistency | None:
         circular_gap=share_over_repeats(first & ~every, cluster),
         sensitivity_gap=share_over_repeats(some & ~every, cluster),
         majority_accuracy=_majority_accuracy(options, stratum.gold),
+        flips=flips,
     )
+
+
+def order_flips(stratum: OptionCountStratum) -> OrderFlips:
+    """How often another order changes the chosen option.
+
+    Two orders are compared within each repeat. What has no choice has none to change.
+    """
+    content = stratum.content.reshape(stratum.n, stratum.n_repeats, stratum.n_orders)
+    counts = np.stack([(content == k).sum(axis=2) for k in range(stratum.n_options)], axis=2)
+    chosen = counts.sum(axis=2)
+    wholes = (chosen * (chosen - 1) // 2).sum(axis=1)
+    alike = (counts * (counts - 1) // 2).sum(axis=(1, 2))
+    n_orders = stratum.n_orders
+    firsts = range(n_orders if n_orders <= _MOST_PAIRED else 1)
+    pairs: list[OrderFlip] = []
+    for first, second in ((i, j) for i in firsts for j in range(i + 1, n_orders)):
+        one, other = content[:, :, first], content[:, :, second]
+        both = (one >= 0) & (other >= 0)
+        changed = ((one != other) & both).sum(axis=1)
+        share = _share_of_pairs(changed, both.sum(axis=1), stratum.cluster)
+        pairs.append(OrderFlip(first, second, share))
+    return OrderFlips(_share_of_pairs(wholes - alike, wholes, stratum.cluster), tuple(pairs))
 
 
 @cache
@@ -274,31 +346,11 @@ def most_frequent(stratum: OptionCountStratum) -> tuple[NDArray[np.intp], NDArra
 # ---------------------------------------------------------------- by slot
 
 
-def _position_table(grid: TrialGrid) -> PositionTable:
-    slots = range(grid.n_options)
-    recalls = tuple(_slot_recall(grid, slot) for slot in slots)
-    values = [recall.value for recall in recalls if recall]
-    return PositionTable(
-        n_options=grid.n_options,
-        n_questions=len(grid.ids),
-        n_trials=grid.target.size,
-        counts=tuple(
-            tuple(_count_chosen(grid, gold, chosen) for chosen in slots) for gold in slots
-        ),
-        unreadable=tuple(_count_chosen(grid, gold, UNREADABLE) for gold in slots),
-        tied=tuple(_count_chosen(grid, gold, TIED) for gold in slots),
-        recalls=recalls,
-        shares=tuple(_slot_share(grid, slot) for slot in slots),
-        # Over the slots themselves, not a sample of them: n in the denominator.
-        rstd=float(np.std(values) * 100) if len(values) == grid.n_options else None,
-    )
-
-
-def _count_chosen(grid: TrialGrid, gold: int, chosen: int) -> int:
+def _count_chosen(grid: TrialGrid | OptionCountStratum, gold: int, chosen: int) -> int:
     return int(((grid.target == gold) & (grid.choice == chosen)).sum())
 
 
-def _slot_recall(grid: TrialGrid, slot: int) -> Interval | None:
+def _slot_recall(grid: TrialGrid | OptionCountStratum, slot: int) -> Interval | None:
     targets = _per_question((grid.target == slot) & (grid.choice != TIED))
     hits = _per_question((grid.target == slot) & (grid.choice == slot))
     counted = targets > 0
@@ -308,7 +360,7 @@ def _slot_recall(grid: TrialGrid, slot: int) -> Interval | None:
     return clustered_mean(hits[counted] / targets[counted], targets[counted], cluster).interval
 
 
-def _slot_share(grid: TrialGrid, slot: int) -> Interval | None:
+def _slot_share(grid: TrialGrid | OptionCountStratum, slot: int) -> Interval | None:
     readable = _per_question(grid.choice >= 0)
     chosen = _per_question(grid.choice == slot)
     counted = readable > 0
@@ -351,6 +403,19 @@ def _sum_probability(one: NDArray[np.float64], parts: int, total: int) -> float:
     for _ in range(parts - 1):
         distribution = np.convolve(distribution, one)[: total + 1]
     return float(distribution[total])
+
+
+def _share_of_pairs(
+    parts: NDArray[np.int_], wholes: NDArray[np.int_], cluster: NDArray[np.intp] | None
+) -> Interval | None:
+    known = np.flatnonzero(wholes)
+    if not len(known):
+        return None
+    shares, rows = parts[known] / wholes[known], wholes[known]
+    if cluster is not None:
+        return clustered_mean(shares, rows, cluster[known]).interval
+    order = np.lexsort((rows, shares))  # so that the order of the questions is nothing
+    return clustered_mean(shares[order], rows[order]).interval
 
 
 def _answer_counts(stratum: OptionCountStratum) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

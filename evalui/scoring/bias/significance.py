@@ -8,7 +8,9 @@ Ties and unreadable answers are no choice of any slot.
 
 import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,10 +88,14 @@ class SlotCounts:
     targets: NDArray[np.int64]
 
 
-def bias_tests(stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0) -> BiasTests:
+def bias_tests(
+    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0, dealt: bool = False
+) -> BiasTests:
     """All tests of a stratum; `draws` of 0 leaves the permutation test out."""
     return BiasTests(
-        permutation=permutation_test(stratum, draws=draws, seed=seed) if draws else None,
+        permutation=permutation_test(stratum, draws=draws, seed=seed, dealt=dealt)
+        if draws
+        else None,
         cochran_q=cochran_q_test(stratum),
         wald=wald_test(stratum),
         tied=stratum.n_tied,
@@ -97,12 +103,13 @@ def bias_tests(stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int =
 
 
 def permutation_test(
-    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0
+    stratum: OptionCountStratum, *, draws: int = N_DRAWS, seed: int = 0, dealt: bool = False
 ) -> PermutationTest | None:
     """Does position matter? None with one order, or if no trial chose a slot.
 
     If it does not, the answers of a question, as options, may change places among its orders, and
-    among the repeats of them.
+    among the repeats of them. Where keys are `dealt`, all repeats of an order have the same keys
+    and the same places, so that their answers change places together.
     The statistic is the sum of squared slot counts, which orders draws as chi-square does;
     p = (1 + draws that reach the observed one) / (draws + 1). Where under 1 % reach it, p is the
     tail of a gamma distribution with the mean and the variance of the draws (Winkler et al.,
@@ -112,7 +119,8 @@ def permutation_test(
     seen = observed_counts(stratum)
     if stratum.n_orders < 2 or not seen.choices.any():
         return None
-    drawn = permuted_counts(stratum, draws, np.random.default_rng(seed))
+    moved = _with_whole_orders(stratum) if dealt and stratum.n_repeats > 1 else stratum
+    drawn = permuted_counts(moved, draws, np.random.default_rng(seed))
     statistics = (drawn.choices**2).sum(axis=1)
     observed = int((seen.choices**2).sum())
     reached = int((statistics >= observed).sum())
@@ -252,10 +260,16 @@ def permuted_counts(
     stratum: OptionCountStratum, n_draws: int, rng: np.random.Generator
 ) -> SlotCounts:
     """The counts of `n_draws` shuffles in which each question's options change places."""
-    by_table = stratum.n_shown <= _MAX_TABULATED_ORDERS
+    by_table = stratum.n_shown <= _MAX_TABULATED_ORDERS and not stratum.own_orders
     return _to_slot_counts(
         stratum, (_permute_by_table if by_table else _permute_by_sorting)(stratum, n_draws, rng)
     )
+
+
+def _with_whole_orders(stratum: OptionCountStratum) -> OptionCountStratum:
+    """A row for each repeat, of which those of a question, or a cluster, take the same draws."""
+    unit = np.arange(stratum.n) if stratum.cluster is None else stratum.cluster
+    return replace(stratum.each_repeat, cluster=np.repeat(unit, stratum.n_repeats))
 
 
 def _rstd_of_draws(drawn: SlotCounts) -> NDArray[np.float64]:
@@ -309,32 +323,60 @@ def _permute_by_sorting(
     kinds = np.where(content == TIED, 2 * n_options + gold, content + n_options * (content == gold))
     kinds[content == UNREADABLE] = 3 * n_options
     fixed = (content == content[:, :1]).all(axis=1)
-    constant = _count_kinds(stratum, kinds[fixed])
+    counts = _kind_counter(stratum, ~fixed)
+    constant = _kind_counter(stratum, fixed)(kinds[fixed])
     moved = kinds[~fixed].astype(np.uint32)
     draws = np.empty((n_draws, len(constant)), dtype=np.int64)
     unit, n_units = _drawn_together(stratum, ~fixed)
     for drawn in draws:
         numbers = rng.random((n_units, moved.shape[1]), dtype=np.float32)[unit]
-        drawn[:] = constant + _count_kinds(stratum, _sort_by_numbers(moved, numbers))
+        drawn[:] = constant + counts(_sort_by_numbers(moved, numbers, 3 * n_options))
     return draws
 
 
-def _sort_by_numbers(kinds: NDArray[np.uint32], numbers: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Each row of kinds (below 256) in the order of its random numbers, multiples of 2 ** -24.
+def _sort_by_numbers(
+    kinds: NDArray[np.uint32], numbers: NDArray[np.float32], last: int
+) -> NDArray[np.uint32]:
+    """Each row of kinds, up to the last one, in the order of its random numbers.
 
     Whole numbers with the kind in their last bits are sorted several times as fast as places are.
+    The random ones are multiples of 2 ** -24, of which all bits are compared where they decide.
     """
-    keys = (numbers * 2**24).astype(np.uint32) << np.uint32(8) | kinds
+    bits = max(8, last.bit_length())
+    keys = (numbers * 2 ** (32 - bits)).astype(np.uint32) << np.uint32(bits) | kinds
     keys.sort(axis=1)
-    ordered = keys & np.uint32(255)
+    ordered = keys & np.uint32(2**bits - 1)
     # Among equal random numbers the kinds would decide, not chance.
-    alike = np.flatnonzero((keys[:, 1:] ^ keys[:, :-1]) < 256) // (keys.shape[1] - 1)
+    alike = np.flatnonzero((keys[:, 1:] ^ keys[:, :-1]) < 2**bits) // (keys.shape[1] - 1)
     ordered[alike] = np.take_along_axis(kinds[alike], numbers[alike].argsort(axis=1), axis=1)
     return ordered
 
 
-def _count_kinds(stratum: OptionCountStratum, kinds: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """The sum of `_tallies` over all rows, whose options stand as kinds of answers."""
+_Kinds = NDArray[np.integer[Any]]
+
+
+def _kind_counter(
+    stratum: OptionCountStratum, questions: NDArray[np.bool_]
+) -> Callable[[_Kinds], NDArray[np.int64]]:
+    """What gives the sum of `_tallies` over the rows of some questions, from kinds of options."""
+    if not stratum.own_orders:
+        return partial(_count_kinds, stratum)
+    slots, n_options = stratum.slot_of[questions], stratum.n_options
+    # By question, order and kind, where the last kind, unreadable, stands in no slot.
+    codes = np.concatenate([slots + part * n_options for part in range(4)], axis=2, dtype=np.int16)
+    starts = np.arange(slots[..., 0].size).reshape(slots.shape[:2]) * (4 * n_options)
+    return partial(_count_own_kinds, codes.ravel(), starts, n_options)
+
+
+def _count_own_kinds(
+    codes: NDArray[np.int16], starts: NDArray[np.intp], n_options: int, kinds: _Kinds
+) -> NDArray[np.int64]:
+    counts = np.bincount(codes[starts + kinds].ravel(), minlength=4 * n_options)
+    wrong, right, tied, _ = counts.reshape(4, n_options)
+    return np.concatenate([wrong + right, right, tied])
+
+
+def _count_kinds(stratum: OptionCountStratum, kinds: _Kinds) -> NDArray[np.int64]:
     n_shown, n_options = stratum.orders.shape
     n_kinds = 3 * n_options + 1
     starts: NDArray[np.intp] = np.arange(n_shown, dtype=np.intp) * n_kinds
@@ -359,9 +401,9 @@ def _question_rows(stratum: OptionCountStratum) -> NDArray[np.intp]:
     """The chosen options of each question, sorted, and its answer; the rows sorted, too.
 
     So the same seed gives the same draws in whatever order the questions come. Of clusters, whose
-    questions take one draw, all stands as it came.
+    questions take one draw, and of orders of each question, all stands as it came.
     """
-    if stratum.cluster is not None:
+    if stratum.cluster is not None or stratum.own_orders:
         return np.column_stack([stratum.content, stratum.gold])
     rows = np.column_stack([np.sort(stratum.content, axis=1), stratum.gold])
     return rows[np.lexsort(rows.T)]
@@ -371,10 +413,9 @@ def _tallies(
     stratum: OptionCountStratum, content: NDArray[np.intp], gold: NDArray[np.intp]
 ) -> NDArray[np.int64]:
     """For each row of options by order: choices, hits and ties by slot; shape (rows, 3 K)."""
-    slot_of, options = stratum.slot_of, range(stratum.n_options)
-    places = np.arange(stratum.n_shown)
-    slots = np.where(content >= 0, slot_of[places, np.maximum(content, 0)], -1)
-    gold_slots = slot_of[:, gold].T
+    options = range(stratum.n_options)
+    slots = np.where(content >= 0, stratum.slots_of(np.maximum(content, 0)), -1)
+    gold_slots = stratum.slots_of(np.broadcast_to(gold[:, None], content.shape))
     marks = [
         *[slots == slot for slot in options],
         *[(slots == slot) & (gold_slots == slot) for slot in options],

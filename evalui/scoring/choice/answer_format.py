@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.scoring.choice.decisions import REFUSED
 from evalui.scoring.choice.trial_grid import first_come
 from evalui.scoring.statistics.intervals import cluster_codes, clustered_mean_by_code
 from evalui.scoring.trial_columns import ABSENT, ReadingColumns, TrialColumns, columns_of
@@ -18,6 +19,7 @@ from evalui.types import Interval, Trial
 # How far one log-probability moved at most when bfloat16 was computed in batches of another shape
 # (a model of half a billion parameters beside lm-evaluation-harness): letters, and whole options.
 _LETTER_TOLERANCE, _TEXT_TOLERANCE = 0.07, 0.40
+_MOST_DECIMALS, _DIGITS = 4, 1e-9  # a number with more decimals is not rounded; of one, computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,54 @@ class FormatMetrics:
     merged_boundaries: int
     truncated: int
     near_ties: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCounts:
+    """What the `n` decisions of a cell hold; each count is one of trials in any order.
+
+    `refused` declined to answer. `missing` did not, and lack a probability for some option.
+    `no_sum` have probabilities that sum to something else than 1. `tied` have several options that
+    are equally the most probable. `disagreeing` name an option that is not, or not among, the most
+    probable. `truncated` rest on a part of the request, as the server says. `rounded` is the number
+    of decimals of all probabilities, None where they have more than four, or there are none.
+    """
+
+    n: int
+    refused: int
+    missing: int
+    no_sum: int
+    tied: int
+    rounded: int | None
+    truncated: int
+    disagreeing: int
+
+
+def decision_counts(trials: Sequence[Trial]) -> DecisionCounts:
+    """The counts of trials that `decisions.read_decision` has read.
+
+    Raises:
+        KeyError: a trial lacks a reading of a decision.
+    """
+    columns = columns_of(trials)
+    forced, named = columns.reading_named("forced"), columns.reading_named("tolerant")
+    refused = named.rule == columns.rule_place(REFUSED)
+    apart = (named.choice >= 0) & (forced.choice >= 0) & (named.choice != forced.choice)
+    chances, places = columns.probabilities, np.maximum(named.choice, 0)
+    for rows, values in chances.by_length():
+        of_named = np.take_along_axis(values, places[rows, None].astype(np.intp), axis=1)[:, 0]
+        tied = forced.tied[rows] & (named.choice[rows] >= 0)
+        apart[rows] |= tied & (of_named < values.max(axis=1))
+    return DecisionCounts(
+        n=len(columns),
+        refused=int(refused.sum()),
+        missing=int((~columns.has_mass & ~refused).sum()),
+        no_sum=int((columns.has_mass & ~chances.present).sum()),
+        tied=int(forced.tied.sum()),
+        rounded=_decimals(columns),
+        truncated=int(columns.truncated.sum()),
+        disagreeing=int(apart.sum()),
+    )
 
 
 def format_metrics(
@@ -98,6 +148,16 @@ def format_metrics(
         truncated=int(columns.truncated.sum()),
         near_ties=_near_ties(columns),
     )
+
+
+def _decimals(columns: TrialColumns) -> int | None:
+    """The most decimals that a probability has as it was given; None beyond four."""
+    chances = columns.probabilities
+    given = chances.values * np.repeat(columns.mass, np.maximum(chances.lengths, 0))
+    if not len(given):
+        return None
+    within = (np.abs(given - np.round(given, n)).max() < _DIGITS for n in range(_MOST_DECIMALS + 1))
+    return next((n for n, is_all in enumerate(within) if is_all), None)
 
 
 def _questions(columns: TrialColumns) -> tuple[NDArray[np.intp], list[str]]:

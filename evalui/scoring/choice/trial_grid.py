@@ -113,9 +113,10 @@ class TrialGrid:
 class OptionCountStratum:
     """`n` questions with K options in V orders; row 0 of `orders` is the original one.
 
-    `orders` has the shape (V, K) and says which option stands in a slot. `choice` and `target`
-    are slots of shape (n, V); `choice` may be UNREADABLE or TIED. `probabilities`
-    have the shape (n, V, K), by slot; None unless every trial has one for each slot.
+    `orders` has the shape (V, K) and says which option stands in a slot; or (n, V, K) where each
+    question has orders of its own, as `bias.keys.by_key` makes them. `choice` and `target`
+    are slots of shape (n, V); `choice` may be UNREADABLE or TIED. `chances` are the probabilities
+    of the slots, of shape (n, V, K): no numbers for a trial that lacks them, None where all do.
 
     Where questions are asked several times, V is `n_repeats` times the number of orders: all
     orders of the first repeat, then those of the next. All answers to a question stay in its row.
@@ -126,7 +127,7 @@ class OptionCountStratum:
     orders: NDArray[np.intp]
     choice: NDArray[np.intp]
     target: NDArray[np.intp]
-    probabilities: NDArray[np.float64] | None = None
+    chances: NDArray[np.float64] | None = None
     n_repeats: int = 1
     cluster: NDArray[np.intp] | None = None
 
@@ -136,23 +137,36 @@ class OptionCountStratum:
         return len(self.choice)
 
     @property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """`chances` where every trial has them, None else."""
+        chances = self.chances
+        return None if chances is None or np.isnan(chances).any() else chances
+
+    @property
     def n_shown(self) -> int:
         """V: how often each question is shown."""
-        return len(self.orders)
+        return self.orders.shape[-2]
 
     @property
     def n_orders(self) -> int:
         """The number of different orders."""
-        return len(self.orders) // self.n_repeats
+        return self.n_shown // self.n_repeats
+
+    @property
+    def own_orders(self) -> bool:
+        """Whether each question has orders of its own."""
+        return self.orders.ndim > 2
 
     @property
     def each_repeat(self) -> "OptionCountStratum":
         """The same with a row for each repeat of each question, as if it were another question."""
         shape = self.n * self.n_repeats, self.n_orders
-        chances = self.probabilities
+        chances = self.chances
         return OptionCountStratum(
             np.repeat(self.ids, self.n_repeats),
-            self.orders[: self.n_orders],
+            self.orders.reshape(*shape, self.n_options)
+            if self.own_orders
+            else self.orders[: self.n_orders],
             self.choice.reshape(shape),
             self.target.reshape(shape),
             None if chances is None else chances.reshape(*shape, self.n_options),
@@ -161,10 +175,10 @@ class OptionCountStratum:
     @property
     def first_repeat(self) -> "OptionCountStratum":
         """The same with the first repeat alone."""
-        orders, chances = self.n_orders, self.probabilities
+        orders, chances = self.n_orders, self.chances
         return OptionCountStratum(
             self.ids,
-            self.orders[:orders],
+            self.orders[..., :orders, :],
             self.choice[:, :orders],
             self.target[:, :orders],
             None if chances is None else chances[:, :orders],
@@ -173,17 +187,17 @@ class OptionCountStratum:
     @property
     def n_options(self) -> int:
         """K, the number of options."""
-        return self.orders.shape[1]
+        return self.orders.shape[-1]
 
     @property
     def gold(self) -> NDArray[np.intp]:
         """The right option of each question."""
-        return self.orders[0][self.target[:, 0]]
+        return self._at(self.orders, self.target)[:, 0]
 
     @property
     def slot_of(self) -> NDArray[np.intp]:
-        """The inverse of `orders`: the slot in which each order shows an option; (V, K)."""
-        return np.argsort(self.orders, axis=1)
+        """The inverse of `orders`, of its shape: the slot in which each order shows an option."""
+        return np.argsort(self.orders, axis=-1)
 
     @property
     def correct(self) -> NDArray[np.bool_]:
@@ -193,8 +207,20 @@ class OptionCountStratum:
     @property
     def content(self) -> NDArray[np.intp]:
         """The chosen options; where nothing was chosen the code of `choice` stays."""
-        shown = self.orders[np.arange(self.n_shown), np.maximum(self.choice, 0)]
+        shown = self._at(self.orders, np.maximum(self.choice, 0))
         return np.where(self.choice >= 0, shown, self.choice)
+
+    def slots_of(self, content: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The slot in which each order shows an option, of options of shape (rows, V).
+
+        Rows are those of the questions where they have orders of their own.
+        """
+        return self._at(self.slot_of, content)
+
+    def _at(self, table: NDArray[np.intp], places: NDArray[np.intp]) -> NDArray[np.intp]:
+        if not self.own_orders:
+            return table[np.arange(self.n_shown), places]
+        return np.take_along_axis(table, places[:, :, None], axis=2)[:, :, 0]
 
     @property
     def n_tied(self) -> int:
@@ -315,14 +341,19 @@ def _last(cells: NDArray[np.intp], values: NDArray[np.intp], n_cells: int) -> ND
 def _build_stratum(grid: TrialGrid, pattern: Pattern, chances: Ragged) -> OptionCountStratum:
     n_options = grid.n_options
     orders = [order.permutation for order in variants(n_options, pattern)] * grid.n_repeats
-    known = bool((chances.lengths[grid.trial] == n_options).all())
-    places = chances.starts[grid.trial][:, :, None] + np.arange(n_options) if known else None
+    known = chances.lengths[grid.trial] == n_options
+    given: NDArray[np.float64] | None = None
+    if known.any():
+        given = np.full((*known.shape, n_options), np.nan)
+        given[known] = chances.values[
+            chances.starts[grid.trial][known][:, None] + np.arange(n_options)
+        ]
     return OptionCountStratum(
         ids=grid.ids,
         orders=np.array(orders, dtype=np.intp),
         choice=grid.choice.astype(np.intp),
         target=grid.target.astype(np.intp),
-        probabilities=None if places is None else chances.values[places],
+        chances=given,
         n_repeats=grid.n_repeats,
         cluster=grid.cluster,
     )

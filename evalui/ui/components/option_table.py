@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from evalui.app.questions import AnsweringModel, outcome_of
 from evalui.messages import Messages
 from evalui.report.html import Html
+from evalui.scoring.cell_summary import is_decided, labels_of
+from evalui.scoring.choice.decisions import option_keys
 from evalui.scoring.choice.options import variant_label
 from evalui.store.question_pages import MAX_MARKS, TrialOutcome
 from evalui.types import LETTERS, Pattern, Reading, Sample, Trial, Variant
@@ -43,6 +46,17 @@ class OptionColumn:
         return self.trial.probabilities if self.trial else ()
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """By which key the model was given each slot, () where the letter of the slot is its key,
+        or its text.
+        """
+        labels = labels_of(self.model.row.cell) if _decides(self.model) else ""
+        if self.trial is None or labels not in ("dealt", "neutral"):
+            return ()
+        texts = ("",) * len(self.trial.variant.permutation)
+        return option_keys(labels, self.trial.sample_id, self.trial.variant, texts)
+
+    @property
     def outcome(self) -> TrialOutcome | None:
         """What became of it, None while there is no answer."""
         if self.trial is None or self.reading is None:
@@ -77,7 +91,9 @@ def column(
 def rule_columns(t: Messages, model: AnsweringModel, trial: Trial) -> tuple[OptionColumn, ...]:
     """A trial under each rule that gives the options scores: the normalisations of cloze."""
     return tuple(
-        OptionColumn(t(f"reading.{name}"), t(f"reading.{name}"), model, trial, reading, scores)
+        OptionColumn(
+            rule_words(t, model, name), rule_words(t, model, name), model, trial, reading, scores
+        )
         for name, reading in trial.readings.items()
         if (scores := trial.scores.get(name))
     )
@@ -116,9 +132,12 @@ def reply_cell(t: Messages, each: OptionColumn) -> Html | None:
     """The reply, or its first words where it stands in full below, and the rule that read it."""
     if each.trial is None or each.reading is None or each.trial.reply is None:
         return None
-    rule = each.reading.rule
-    words = t(f"reading.{rule}") if f"reading.{rule}" in t else rule
-    return macro(_CELLS, "reply", each.trial.reply.strip() or t("answer.blank"), words)
+    reply = each.trial.reply.strip()
+    if not reply:
+        reply = t("answer.names_none" if _decides(each.model) else "answer.blank")
+    elif each.keys:
+        reply = t("question.key", key=reply)
+    return macro(_CELLS, "reply", reply, rule_words(t, each.model, each.reading.rule))
 
 
 def other_rules_cell(t: Messages, each: OptionColumn) -> Html | None:
@@ -127,11 +146,23 @@ def other_rules_cell(t: Messages, each: OptionColumn) -> Html | None:
     if trial is None:
         return None
     by_result: dict[str, list[str]] = {}
+    words = partial(rule_words, t, each.model)
     for name, reading in trial.readings.items():
-        if reading.choice != trial.choice:
-            by_result.setdefault(_picked(t, trial, reading), []).append(t(f"reading.{name}"))
+        # What a decision names is the same for both rules.
+        if reading.choice != trial.choice and not (name == "strict" and _decides(each.model)):
+            by_result.setdefault(_picked(t, trial, reading), []).append(words(name))
     lines = [(t("list.comma").join(rules), result) for result, rules in by_result.items()]
     return macro(_CELLS, "results", lines) if lines else None
+
+
+def rule_words(t: Messages, model: AnsweringModel, rule: str) -> str:
+    """What a rule of reading, or what it found, is called; itself where it has no words."""
+    kinds = ["decided-"] * _decides(model) + [""]
+    return next((t(key) for each in kinds if (key := f"reading.{each}{rule}") in t), rule)
+
+
+def _decides(model: AnsweringModel) -> bool:
+    return is_decided(model.row.cell)
 
 
 def picked_letter(trial: Trial, reading: Reading | None = None) -> str:
@@ -170,10 +201,12 @@ def fixed_note(t: Messages, sample: Sample) -> Html:
 def option_legend(t: Messages, columns: Sequence[OptionColumn], *, models: bool = False) -> Html:
     """How to read the cells of a table of options."""
     shares, scores = (any(each.shares for each in columns), any(each.scores for each in columns))
+    decided = all(_decides(each.model) for each in columns if each.shares)
     bare = any(each.trial and not each.shares and not each.scores for each in columns)
     lines = (
-        t("question.shares") if shares else "",
+        t("question.shares_of_options" if decided else "question.shares") if shares else "",
         t("question.scores") if scores else t("question.letter"),
+        t("question.keys") if any(each.keys for each in columns) else "",
         t("question.no_shares_models" if models else "question.no_shares") if bare else "",
     )
     return macro(_CELLS, "legend", t("question.picked"), [line for line in lines if line])

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from decision_server import DecisionBehaviour, DecisionServer, Form
+from endpoint_server_examples import MODEL
 from starlette.testclient import TestClient
 
 from evalui.access import Person
@@ -46,6 +48,37 @@ def test_a_model_is_added_changed_and_removed_and_its_key_never_shown(
     assert api.delete("/models/far").json()["key"] == "model-not-added"
 
 
+@pytest.mark.parametrize("form", ["systemone", "decisions", "decide"])
+def test_a_server_of_decisions_is_added_by_its_address_alone(
+    api: TestClient, desk: AppService, form: Form
+) -> None:
+    with DecisionServer(DecisionBehaviour(form=form)) as server:
+        sent = {"name": "decider", "path": MODEL, "place": "endpoint", "address": server.url}
+        assert api.post("/models", json=sent).status_code == 201
+        shown = api.get("/models/decider").json()
+        assert (shown["abilities"], shown["problem"]) == (["decide"], "")
+        assert not shown["sees_pictures"]
+        assert api.post("/models/decider/test").status_code == 202
+        assert Worker(desk.database, desk.models.catalog).run_test_once()
+    (tried,) = api.get("/models/decider").json()["test"]["abilities"]
+    assert (tried["ability"], tried["problem"]) == ("decide", "")
+
+
+def test_a_server_with_chat_is_added_for_decisions_by_the_backend_or_the_interface(
+    api: TestClient,
+) -> None:
+    with DecisionServer(DecisionBehaviour(chat=True)) as server:
+        sent = {"name": "both", "path": MODEL, "place": "endpoint", "address": server.url}
+        api.post("/models", json={**sent, "backend": "decision"})
+        shown = api.get("/models/both").json()
+        assert (shown["backend"], shown["abilities"]) == ("decision", ["decide"])
+        api.post("/models", json={**sent, "name": "stated", "api": "decision"})
+        shown = api.get("/models/stated").json()
+        assert (shown["backend"], shown["abilities"]) == ("openai", ["decide"])
+        refused = api.post("/models", json={**sent, "name": "odd", "api": "telepathy"})
+        assert (refused.status_code, refused.json()["key"]) == (422, "request-field")
+
+
 def test_who_may_use_a_model_stays_unless_a_change_states_it(
     api: TestClient, desk: AppService, sent_by: Callable[[Person], Any]
 ) -> None:
@@ -64,6 +97,7 @@ def test_who_may_use_a_model_stays_unless_a_change_states_it(
     [
         ({**ENDPOINT, "input_price": -1}, "input_price"),
         ({**ENDPOINT, "options": {}}, "options"),
+        ({**ENDPOINT, "backend": "decision", "api": "chat"}, "api"),
         ({**ENDPOINT, "place": "elsewhere"}, "place"),
         ({"name": "x"}, "path"),
     ],
@@ -119,3 +153,23 @@ def test_what_a_model_adds_to_requests_is_sent_as_json(api: TestClient, desk: Ap
     options = desk.models.added_entry("far").options
     assert options["key_header"] == "api-key"
     assert not options.keys() & extras.keys()  # what is left out has its default again
+
+
+def test_a_server_that_decides_is_added_tested_and_run(
+    api: TestClient, desk: AppService, spec: dict[str, Any]
+) -> None:
+    decided = {"mode": "multiple_choice", "labels": "dealt"}
+    with DecisionServer() as server:
+        sent = {"name": "decider", "path": MODEL, "place": "endpoint", "address": server.url}
+        assert api.post("/models", json=sent).status_code == 201
+        assert api.post("/models/decider/look").json()["abilities"] == ["decide"]
+        api.post("/models/decider/test")
+        run = {**spec, "models": ["decider", "biased"], "modes": [decided]}
+        started = api.post("/runs", json=run).json()
+        worker = Worker(desk.database, desk.models.catalog)
+        assert worker.run_test_once()
+        worker.run_once()
+    (tested,) = api.get("/models/decider").json()["test"]["abilities"]
+    assert (tested["ability"], tested["problem"]) == ("decide", "")
+    ended = api.get(f"/runs/{started['id']}").json()
+    assert [cell["state"] for cell in ended["cells"]] == ["done", "done"]

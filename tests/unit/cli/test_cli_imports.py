@@ -30,6 +30,19 @@ def test_an_import_prints_the_three_values_and_the_run(
     assert (run["name"], run["state"], run["done"], run["total"]) == ("H", "done", 8, 8)
 
 
+def test_an_import_prints_figures_of_calibration_and_what_the_harness_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    decisions, store = LOGS.parent / "evalscope_decisions", str(tmp_path / "evalui.sqlite")
+    assert main(["import", str(decisions / "choices"), "--database", store]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    model = "seeded-decider\tgeneral_decision"
+    assert f"{model}\tnll\tprinted 1.1412\tits marks 1.1412\tevalui 1.1412" in lines
+    assert f"{model}\taurc\tprinted 0.3148\tits marks -\tevalui 0.3148" in lines
+    assert main(["import", str(decisions / "faulty"), "--database", store]) == 0
+    assert "that EvalScope took for errors" in capsys.readouterr().err
+
+
 def test_runs_lists_those_of_everybody_with_their_owners(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -56,7 +56,17 @@ def test_all_adds_to_the_figures_of_choices_and_changes_none(
         printed.append(json.loads(capsys.readouterr().out))
     short, full = printed
     assert short["positions"]
-    assert full.keys() - short.keys() == {"bias", "calibration", "consistency", "priors"}
+    assert full.keys() - short.keys() == {
+        "bias",
+        "calibration",
+        "calibration_figures",
+        "consistency",
+        "flips",
+        "gates",
+        "priors",
+        "risk_coverage",
+        "thresholds",
+    }
     assert {name: full[name] for name in short if name != "positions"} == {
         name: value for name, value in short.items() if name != "positions"
     }

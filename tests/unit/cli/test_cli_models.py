@@ -41,6 +41,16 @@ def test_a_model_is_called_as_its_server_calls_it(additions: Path):
     assert (entry.path, entry.chat, entry.options) == ("gpt", False, {"base_url": URL})
 
 
+def test_a_server_may_be_asked_for_decisions_whatever_else_it_can_do(
+    additions: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["models", "add", "m", "--url", URL, "--backend", "decision"]) == 0
+    entry = read_added(additions)["m"]
+    assert (entry.backend, entry.options) == ("decision", {"base_url": URL})
+    assert main(["models", "add", "n", "--path", "a/b", "--backend", "decision"]) == 2
+    assert "--backend decision cannot be used with --path" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -1,11 +1,14 @@
 """Runs by options alone, over a specification, in stages; an endpoint counts what it is asked."""
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from adapter_examples import make_adapter
+from decision_server import DecisionBehaviour, DecisionServer, Form, Options
 from endpoint_server_examples import MODEL, Behaviour, Json, ToyServer
 
 from evalui.cli.main import main
@@ -131,6 +134,38 @@ def test_the_replies_of_another_address_are_named_and_used_only_where_somebody_s
         assert len(_questions(after)) == 5
     (count,) = _report(Path("third"))["reply_counts"]
     assert (count["replies"], count["kept"]) == (5, True)
+
+
+def _right_answer(context: str, _question: str, options: Options) -> list[float]:
+    """The right sum has 0.7 wherever it stands, and the first option 0.3 more."""
+    right = str(int(re.findall(r"\d+", context + " 0")[0]) + 1)
+    return [0.7 * (text == right) + 0.3 * (at == 0) for at, (_, text) in enumerate(options)]
+
+
+@pytest.mark.parametrize("form", ["systemone", "decisions", "decide"])
+def test_a_model_that_only_decides_is_asked_for_decisions_where_no_mode_is_named(
+    place: Path, form: Form
+):
+    del place
+    with DecisionServer(DecisionBehaviour(form=form, answer=_right_answer)) as server:
+        run = ["run", "--model", server.url, "--dataset", "sums.csv", "--pattern", "circular"]
+        assert main([*run, "--out", "out"]) == 0
+        asked = Counter((each.context, each.question) for each in server.questions)
+    which = "Which option is the right answer to the question?"
+    assert [asked[f"What is {n} plus one?", which] for n in range(1, 6)] == [4] * 5
+    (cell,) = _report()["overview"]
+    assert (cell["mode"], cell["model"], cell["acc_circular"]) == ("multiple_choice", MODEL, 100.0)
+    assert "|spell:decision|" in cell["signature"]
+
+
+def test_a_server_with_chat_is_asked_for_decisions_by_the_backend(place: Path):
+    del place
+    with DecisionServer(DecisionBehaviour(chat=True)) as server:
+        run = ["run", "--model", server.url, "--dataset", "sums.csv", "--out", "out"]
+        assert main([*run, "--backend", "decision"]) == 0
+        assert {path for path, _, _ in server.asked} == {"/v1/models", "/v1/systemone"}
+    (cell,) = _report()["overview"]
+    assert cell["mode"] == "multiple_choice"
 
 
 def test_a_model_without_probabilities_replies_where_no_mode_is_named(place: Path):
@@ -370,3 +405,46 @@ def test_published_groups_are_an_option_of_a_run_and_of_a_report(
 def test_a_folder_without_a_run_is_named(place: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["report", str(place)]) == 2
     assert "evalui.sqlite" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- a server that decides
+
+
+def test_a_server_that_decides_is_given_its_options_as_a_decision(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    with DecisionServer() as server:
+        run = ["run", "--model", server.url, "--dataset", "sums.csv", "--out", "out"]
+        assert main([*run, "--labels", "neutral", "--pattern", "circular"]) == 0
+        asked = [each for each in server.questions if "plus one" in each.context]
+    assert "--mode multiple_choice" in capsys.readouterr().err
+    assert len(asked) == 5 * 4
+    assert all(len(key) == 2 for each in asked for key, _ in each.options)
+    (cell,) = _report()["overview"]
+    assert (cell["model"], cell["mode"]) == (MODEL, "multiple_choice")
+    assert {"spell:decision", 'labels:"neutral"'} <= {*cell["signature"].split("|")}
+
+
+def test_a_model_with_letters_is_not_asked_for_decisions(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    run = ["run", "--model", "always-A", "--dataset", "sums.csv", "--out", "out"]
+    assert main([*run, "--spellings", "decision"]) == 2
+    assert "always-A cannot do this mode: it makes no decisions." in capsys.readouterr().err
+
+
+def test_a_server_of_both_is_asked_for_decisions_where_the_command_says_so(
+    place: Path, capsys: pytest.CaptureFixture[str]
+):
+    del place
+    run = ["run", "--dataset", "sums.csv", "--backend", "decision", "--limit", "1"]
+    with DecisionServer(DecisionBehaviour(chat=True)) as server:
+        assert main([*run, "--model", server.url, "--out", "out"]) == 0
+        assert server.posts("chat/completions") == []
+    (cell,) = _report()["overview"]
+    assert "|spell:decision|" in cell["signature"]
+    capsys.readouterr()
+    assert main([*run, "--model", "a/b", "--out", "none"]) == 2
+    assert "--backend decision needs an endpoint" in capsys.readouterr().err

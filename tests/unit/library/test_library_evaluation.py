@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from decision_server import DecisionBehaviour, DecisionServer, Options
+from endpoint_server_examples import MODEL
 from pandas.testing import assert_frame_equal
 
 import evalui
@@ -278,3 +280,58 @@ def test_a_question_can_be_asked_several_times():
     assert accuracy["n"] == 12
     named = set(metrics["metric"])
     assert {"majority", "pass_at_2", "pass_at_4", "repeat_agreement"} <= named
+
+
+def _knows(context: str, _question: str, options: Options) -> list[float]:
+    """Nearly sure of the option that ends like the question, of the first of two answers."""
+    number = context.partition("number ")[2].partition("?")[0]
+    right = [text == f"{'abcd'[int(number) % 4]}{number}" for _, text in options if number]
+    shares = [0.7 if each else 0.1 for each in right]
+    return shares or [0.7, *[0.3 / (len(options) - 1)] * (len(options) - 1)]
+
+
+def _serves(server: DecisionServer, desk: Path) -> None:
+    entry = f"""
+[decider]
+backend = "openai"
+path = "{MODEL}"
+options = {{ base_url = "{server.url}" }}
+"""
+    (desk / "models.toml").write_text(MODELS + entry)
+
+
+def test_a_model_that_only_decides_has_the_figures_of_letters(desk: Path):
+    with DecisionServer(DecisionBehaviour(answer=_knows)) as server:
+        _serves(server, desk)
+        with evalui.evaluate(
+            "letters.csv",
+            models=["decider", "leans"],
+            mode="multiple_choice",
+            orders="circular",
+            labels="dealt",
+            progress=False,
+        ) as run:
+            metrics = run.metrics()
+            trials = run.trials()
+    robust = metrics[metrics["metric"] == "robust"].set_index("model")["value"]
+    assert robust["decider"] == 100 > robust["leans"]
+    decided = trials[trials["model"] == "decider"]
+    assert len(decided) == 48
+    assert decided[["p_A", "p_B", "p_C", "p_D"]].max(axis=1).tolist() == pytest.approx([0.7] * 48)
+
+
+def test_a_judge_that_only_decides_is_shown_both_orders(desk: Path):
+    rows = [{"query": f"What is {n} plus {n}?", "response": f"{2 * n}"} for n in range(1, 5)]
+    (desk / "open.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with DecisionServer(DecisionBehaviour(answer=_knows)) as server:
+        _serves(server, desk)
+        with evalui.evaluate(
+            "open.jsonl", models=["knows", "leans"], judges="decider", progress=False
+        ) as run:
+            verdicts = run.verdicts()
+        asked = [each for each in server.questions if "Answer 1" in dict(each.options)]
+    decided = verdicts[verdicts["rule"] != "same-answers"]
+    assert len(asked) == len(decided) == 4
+    assert set(decided["winner"]) == {"model_a"}  # whoever stands first
+    assert set(decided["reply"]) == {"Answer 1"}
+    assert [each["model_a"] for each in decided["probabilities"]] == pytest.approx([0.7] * 4)

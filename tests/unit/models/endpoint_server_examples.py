@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
@@ -20,6 +20,9 @@ from PIL import Image
 
 Json = dict[str, Any]
 
+DECISIONS_UNTRIED = (
+    'it is asked by chat or completions; to ask it for decisions, let its backend be "decision"'
+)
 MODEL = "toy"
 COLOURS = {"red": (255, 0, 0), "blue": (0, 0, 255), "green": (0, 128, 0), "gold": (255, 215, 0)}
 NEXT = {" B": 0.5, " A": 0.2, "B": 0.1, " C": 0.05, " D": 0.04, " the": 0.03}
@@ -111,10 +114,14 @@ class ToyServer:
         if key and headers.get("authorization") != f"Bearer {key}":
             told = f"Incorrect API key: {headers.get('authorization', '')}"
             return Reply(401, {"error": {"message": told}})
-        made = _answer(self.behaviour, path.partition("?")[0], body)
+        made = self.made(path.partition("?")[0], body)
         if made.status != 200:
             return made
-        return Reply(200, self.behaviour.alter(made.body))  # type: ignore[arg-type]
+        return replace(made, body=self.behaviour.alter(made.body))  # type: ignore[arg-type]
+
+    def made(self, path: str, body: Json) -> Reply:
+        """The answer to a request for which nothing else is planned."""
+        return _answer(self.behaviour, path, body)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         toy = self

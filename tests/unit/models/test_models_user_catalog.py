@@ -9,6 +9,7 @@ from evalui.access import Person, may
 from evalui.errors import ModelError, StoreError
 from evalui.models.base import ModelEntry
 from evalui.models.endpoint.config import read_endpoint
+from evalui.models.new_model import typed_fields
 from evalui.models.user_catalog import (
     InvalidModelForm,
     NewModelForm,
@@ -53,6 +54,21 @@ def test_the_administrators_file_is_left_alone(catalog: Path, additions: Path):
     remove_model(additions, "late")
     assert catalog.read_text(encoding="utf-8") == MINE
     assert additions != catalog
+
+
+def test_an_endpoint_has_the_backend_or_the_interface_that_was_named(
+    catalog: Path, additions: Path
+):
+    assert add_model(additions, ENDPOINT, catalog=catalog).backend == "openai"
+    decides = replace(ENDPOINT, name="decides", backend="decision")
+    added = add_model(additions, decides, catalog=catalog)
+    assert (added.backend, "api" in added.options) == ("decision", False)
+    # The page names no backend, and shows what this one means as its interface.
+    stated = replace(decides, backend="transformers", api=typed_fields(added)["api"])
+    changed = change_model(additions, stated)
+    assert (changed.backend, changed.options["api"]) == ("openai", "decision")
+    assert read_endpoint(changed).api == read_endpoint(added).api == "decision"
+    assert "api" not in change_model(additions, replace(stated, api="auto")).options
 
 
 def test_without_additions_the_catalog_is_as_it_is(catalog: Path, additions: Path):

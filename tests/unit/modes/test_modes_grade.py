@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from evalui.modes import MODES, ModeSettings
-from evalui.modes.own_settings import ClozeSettings
+from evalui.modes import MODES, ModeSettings, plan_requests
+from evalui.modes.own_settings import ChoiceSettings, ClozeSettings
 from evalui.modes.prompts.templates import TEMPLATES
+from evalui.scoring.choice.options import variants
 from evalui.types import (
+    Decide,
+    Decision,
     Generate,
     GeneratedText,
     LabelProbs,
+    Labels,
     Loglik,
     Logprob,
     Message,
@@ -98,6 +102,97 @@ class TestMultipleChoice:
         assert trial.readings["forced"].choice == 1
         assert trial.readings["strict"].choice is None
         assert trial.readings["tolerant"].choice is None
+
+
+def decided_under(labels: Labels, **others: object) -> ModeSettings:
+    own = ChoiceSettings.model_validate({"labels": labels} | others)
+    return replace(PLAIN, spellings="decision", generation=own)
+
+
+class TestDecision:
+    mode = MODES["multiple_choice"]
+
+    def ask(self, setting: ModeSettings, variant: Variant = ORIGIN, sample: Sample = CITY):
+        (request,) = self.mode.plan(sample, variant, setting)
+        assert isinstance(request, Decide)
+        return request
+
+    def test_a_question_is_a_decision_between_its_options_as_shown(self):
+        request = self.ask(decided_under(""), ROTATED)
+        assert request.context == "What is the capital of Peru?"
+        assert request.question == "Which option is the right answer to the question?"
+        assert request.options == (("A", "Oslo"), ("B", "Rome"), ("C", "Lima"), ("D", "Cairo"))
+
+    @pytest.mark.parametrize("labels", ["dealt", "neutral"])
+    def test_dealt_keys_are_the_same_ones_elsewhere(self, labels: Labels):
+        setting = decided_under(labels)
+        asked = [self.ask(setting, order).options for order in variants(4, "circular")]
+        assert len({frozenset(dict(each)) for each in asked}) == 1
+        assert len({dict(map(reversed, each))["Lima"] for each in asked}) > 1  # keys move, too
+        assert all([text for _, text in each] != sorted(dict(each)) for each in asked)
+
+    def test_texts_are_their_own_keys(self):
+        request = self.ask(decided_under("texts"))
+        assert [key for key, _ in request.options] == list(CITY.choices)
+
+    def test_no_two_options_share_a_key_whatever_their_texts(self):
+        alike = Sample("s", "Which?", ("a", "a", "a (1)", "b", "a (1)"), 3)
+        request = self.ask(decided_under("texts"), Variant((0, 1, 2, 3, 4)), alike)
+        keys = [key for key, _ in request.options]
+        assert keys == ["a (2)", "a (3)", "a (1) (1)", "b", "a (1) (2)"]
+
+    def test_worked_examples_show_their_options_and_the_text_of_the_answer(self):
+        shot = Sample("s", "Which is a metal?", ("Sand", "Iron"), 1)
+        request = self.ask(replace(decided_under(""), shots={"": (shot,)}))
+        assert request.context == (
+            "Which is a metal?\n- Sand\n- Iron\nAnswer: Iron\n\nWhat is the capital of Peru?"
+        )
+
+    def test_a_chinese_question_is_asked_in_chinese_and_left_out_in_chinese(self):
+        chinese = Sample("1", "秘鲁的首都是哪里？", ("Rome", "Lima"), 1)
+        assert self.ask(PLAIN_DECISION, Variant((0, 1)), chinese).question.startswith("哪个选项")
+        (blank,) = MODES["choices_only"].plan(chinese, Variant((0, 1)), PLAIN_DECISION)
+        assert isinstance(blank, Decide)
+        assert (blank.context, blank.question[:4]) == ("题目已略去。", "哪个选项")
+
+    def test_words_of_the_system_stand_before_the_question(self):
+        setting = decided_under("", system_prompt="Think of maps.")
+        (request,) = plan_requests(self.mode, CITY, ORIGIN, setting)
+        assert isinstance(request, Decide)
+        assert request.question.startswith("Think of maps.\n\nWhich option")
+
+    def test_the_probabilities_are_those_of_the_options_as_shown(self):
+        response = Decision((0.1, 0.2, 0.6, 0.1), 2, confidence=0.6)
+        trial = self.mode.grade(CITY, ROTATED, [response], decided_under(""))
+        assert (trial.target, trial.choice, trial.correct) == (2, 2, True)
+        assert trial.probabilities == pytest.approx((0.1, 0.2, 0.6, 0.1))
+        assert (trial.reply, trial.scores) == ("C", {})
+        assert trial.mass == pytest.approx(1.0)
+
+    def test_the_reply_is_the_key_that_was_named(self):
+        setting = decided_under("neutral")
+        key = self.ask(setting, ROTATED).options[2][0]
+        trial = self.mode.grade(CITY, ROTATED, [Decision(choice=2)], setting)
+        assert (trial.reply, trial.choice, trial.probabilities) == (key, 2, ())
+
+    @pytest.mark.parametrize(
+        ("response", "choice", "tied"),
+        [
+            (Decision(refused=True), None, False),
+            (Decision(), None, False),
+            (Decision((0.4, 0.4, 0.1, 0.1), 0), None, True),
+            (Decision((0.9, 0.4, 0.1, 0.1), 0), 0, False),
+        ],
+    )
+    def test_what_is_not_said_is_not_guessed(
+        self, response: Decision, choice: int | None, tied: bool
+    ):
+        trial = self.mode.grade(CITY, ORIGIN, [response], PLAIN_DECISION)
+        assert (trial.choice, trial.reading.tied) == (choice, tied)
+        assert len(trial.probabilities) == 4 * tied
+
+
+PLAIN_DECISION = replace(PLAIN, spellings="decision")
 
 
 class TestGeneration:

@@ -25,6 +25,8 @@ from evalui.types import (
     NOT_MEANINGFUL,
     OUTCOMES,
     Contestant,
+    Decide,
+    Decision,
     Generate,
     GeneratedText,
     JudgeOutput,
@@ -469,6 +471,137 @@ def test_a_judge_that_would_rather_write_is_let_write_once(response: LabelProbs,
     unread = [response, GeneratedText("Hm.")]
     assert MODE.follow_up(CITY, FIRST, unread, settings) == ()
     assert MODE.grade(CITY, FIRST, unread, settings).unreadable
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def decision_for(variant: Variant, rubric: str | Rubric) -> Decide:
+    (request,) = MODE.plan(CITY, variant, setting(rubric, output="decision"))
+    assert isinstance(request, Decide)
+    return request
+
+
+def test_a_verdict_is_a_decision_between_the_words_of_its_form():
+    request = decision_for(SWAPPED, "compass-en.2")
+    assert [key for key, _ in request.options] == [
+        "Answer 1",
+        "Answer 2",
+        "both good",
+        "both bad",
+    ]
+    assert request.question == closing_of(RUBRICS["compass-en.2"], "decision")
+    assert request.context.index("Lima") < request.context.index("Rome")  # as they are shown
+    # Nothing is said of how a verdict is to be written.
+    text = render_judge_prompt(RUBRICS["compass-en.2"], CITY, (("Lima",), ("Rome",)), seed=0)
+    assert text.startswith(request.context)
+    assert text.removeprefix(request.context).strip() == RUBRICS["compass-en.2"].closing
+
+
+@pytest.mark.parametrize(
+    ("rubric", "keys"),
+    [
+        ("arena-hard-zh.2", 6),
+        ("score10-en.2", 10),
+        ("correct-zh.2", 2),
+    ],
+)
+def test_each_form_has_its_options(rubric: str, keys: int):
+    variant = ALONE if RUBRICS[rubric].single else FIRST
+    assert len(dict(decision_for(variant, rubric).options)) == keys
+
+
+def test_what_a_scale_says_of_a_mark_is_the_text_of_its_option():
+    own = replace(RUBRICS["score10-en.2"], name="mine", scale=((1, "useless"), (10, "perfect")))
+    request = decision_for(ALONE, own)
+    assert request.options[0] == ("1", "useless")
+    assert request.options[1] == ("2", "2")
+    assert request.options[-1] == ("10", "perfect")
+    assert "useless" not in request.context
+
+
+@pytest.mark.parametrize(
+    ("shares", "outcome"),
+    [((0.6, 0.2, 0.1, 0.1), "a"), ((0.1, 0.6, 0.2, 0.1), "b"), ((0.1, 0.2, 0.1, 0.6), "neither")],
+)
+def test_the_most_probable_option_of_a_decision_is_the_verdict(
+    shares: tuple[float, ...], outcome: Outcome
+):
+    settings = setting("compass-en.2", output="decision")
+    trial = MODE.grade(CITY, FIRST, [Decision(shares, OUTCOMES.index(outcome))], settings)
+    assert (trial.choice, trial.reading.rule) == (OUTCOMES.index(outcome), "probabilities")
+    assert trial.probabilities == pytest.approx(shares)
+    assert (trial.mass, trial.scores["retried"]) == (pytest.approx(1.0), (0.0,))
+    (verdict,) = judge_verdicts([trial], ["early", "late", "sly"], "decider")
+    assert (verdict.outcome, verdict.probabilities) == (outcome, pytest.approx(shares))
+
+
+def test_of_a_graded_form_the_options_of_one_outcome_are_added():
+    settings = setting("arena-hard-en.2", output="decision")
+    # Much better 1, better 1, both good, both bad, better 2, much better 2.
+    decision = Decision((0.05, 0.05, 0.4, 0.0, 0.2, 0.3), 2)
+    trial = MODE.grade(CITY, FIRST, [decision], settings)
+    assert (trial.choice, trial.scores["strength"]) == (OUTCOMES.index("b"), (3.0,))
+    assert trial.probabilities == pytest.approx((0.1, 0.5, 0.4, 0.0))
+    assert trial.reply == "both good"
+    equal = MODE.grade(CITY, FIRST, [Decision((0.3, 0.3, 0.4, 0.0, 0.0, 0.0))], settings)
+    assert (equal.choice, equal.scores["strength"]) == (OUTCOMES.index("a"), (1.0,))
+    good = MODE.grade(CITY, FIRST, [Decision((0.1, 0.1, 0.8, 0.0, 0.0, 0.0))], settings)
+    assert (good.choice, "strength" in good.scores) == (OUTCOMES.index("tie"), False)
+
+
+def test_a_decided_mark_is_its_expected_value():
+    shares = [0.0] * 10
+    shares[6] = shares[8] = 0.5
+    settings = setting("score10-en.2", output="decision")
+    trial = MODE.grade(CITY, ALONE, [Decision(tuple(shares), 6)], settings)
+    assert trial.scores["rating"] == (pytest.approx(8.0),)
+
+
+def test_each_criterion_is_a_decision_of_its_own():
+    settings = setting("criteria10-en.2", output="decision")
+    requests = MODE.plan(CITY, ALONE, settings)
+    assert len({each.question for each in requests if isinstance(each, Decide)}) == 3
+    certain = [tuple(float(at == mark - 1) for at in range(10)) for mark in (10, 4, 7)]
+    trial = MODE.grade(CITY, ALONE, [Decision(each) for each in certain], settings)
+    assert (trial.scores["rating"], trial.probabilities) == ((7.0,), ())
+    assert trial.scores["criterion:clarity"] == (7.0,)
+
+
+def test_right_or_wrong_is_decided_between_two():
+    settings = setting("correct-zh.2", output="decision")
+    for shares, value in (((0.8, 0.2), 1.0), ((0.4, 0.6), 0.0)):
+        trial = MODE.grade(CITY, ALONE, [Decision(shares, None)], settings)
+        assert trial.scores["correct"] == (value,)
+
+
+@pytest.mark.parametrize(
+    ("decision", "rule"),
+    [
+        (Decision(refused=True), "refused"),
+        (Decision((0.7, 0.1, 0.1, 0.1), 0, refused=True), "refused"),
+        (Decision(), "no-probabilities"),
+        (Decision((0.4, 0.1, 0.1, 0.1), 0), "no-sum"),
+        (Decision((0.4, 0.4, 0.1, 0.1), 0), "undecided"),
+    ],
+)
+def test_a_decision_that_says_nothing_is_unreadable_and_not_asked_for_again(
+    decision: Decision, rule: str
+):
+    settings = setting("compass-en.2", output="decision")
+    trial = MODE.grade(CITY, FIRST, [decision], settings)
+    assert (trial.choice, trial.reading.rule, trial.unreadable) == (None, rule, True)
+    assert MODE.follow_up(CITY, FIRST, [decision], settings) == ()
+
+
+def test_a_decision_without_probabilities_counts_by_what_it_names():
+    settings = setting("arena-hard-en.2", output="decision")
+    trial = MODE.grade(CITY, FIRST, [Decision(choice=4)], settings)
+    assert (trial.choice, trial.reading.rule) == (OUTCOMES.index("b"), "named")
+    assert (trial.scores["strength"], trial.probabilities, trial.mass) == ((1.0,), (), None)
+    assert trial.reply == "Answer 2 better"
+    mark = MODE.grade(CITY, ALONE, [Decision(choice=6)], setting("score10-en.2", output="decision"))
+    assert mark.scores["rating"] == (7.0,)
 
 
 def test_a_rubric_of_the_first_version_is_asked_in_text_whatever_is_chosen():

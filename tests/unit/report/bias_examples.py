@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import starmap
+from typing import Any
 
 from evalui.scoring.choice.circular import variants
-from evalui.types import Cell, CellResult, Pattern, Reading, Sample, Trial
+from evalui.scoring.choice.decisions import option_keys, read_decision
+from evalui.types import Cell, CellResult, Decision, Labels, Pattern, Reading, Sample, Trial
 
 # What a model picks of a question in an order: the slot of the right answer is given.
 Pick = Callable[[int, int, int], int | None]
@@ -87,3 +90,47 @@ def with_probabilities(result: CellResult, *, sure: float = 0.7) -> CellResult:
         return replace(trial, probabilities=tuple(shares), mass=0.95)
 
     return replace(result, trials=tuple(map(given, result.trials)))
+
+
+# What a server decides of a question in an order: the slot of the right answer is given.
+Decide = Callable[[int, int, int], Decision]
+
+
+def decided(decide: Decide, *, model: str = "m", labels: Labels = "", **changed: Any) -> CellResult:
+    """A cell of decisions, graded as a run grades them; `changed` is what `cell_result` takes."""
+    signature = f"d@1|mode:multiple_choice|spell:decision|labels:{labels}|model:{model}"
+    result = cell_result(right, model=model, mode="multiple_choice", signature=signature, **changed)
+    place = {name: at for at, name in enumerate(result.samples)}
+    n_orders = result.total // len(place)
+
+    def graded(at: int, trial: Trial) -> Trial:
+        sample = result.samples[trial.sample_id]
+        texts = [sample.choices[option] for option in trial.variant.permutation]
+        keys = option_keys(labels, sample.id, trial.variant, texts)
+        made = decide(place[trial.sample_id], at % n_orders, trial.target)
+        read = read_decision(made, keys, trial.target)
+        return replace(
+            trial,
+            headline="forced",
+            readings=read.readings,
+            probabilities=read.probabilities,
+            mass=read.mass,
+            reply=read.reply,
+        )
+
+    return replace(result, trials=tuple(starmap(graded, enumerate(result.trials))))
+
+
+def as_sure(sure: float, slot: int, *, options: int = 4) -> Decision:
+    """A decision for one slot, `sure` of it, the rest shared by the others."""
+    shares = [(1 - sure) / (options - 1)] * options
+    shares[slot] = sure
+    return Decision(tuple(shares), slot)
+
+
+def calibrated(question: int, order: int, target: int) -> Decision:
+    """Right as often as it is sure: of ten questions in a row the first has 50 %, the last 95 %."""
+    del order
+    sure = 0.5 + 0.05 * (question % 10)
+    is_right = (question // 10 * 0.6180339887) % 1 < sure
+    return as_sure(sure, target if is_right else (target + 1) % 4)

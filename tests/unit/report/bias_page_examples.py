@@ -3,7 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from bias_examples import cell_result, fond, halting, right, with_probabilities
+from bias_examples import (
+    calibrated,
+    cell_result,
+    decided,
+    fond,
+    halting,
+    right,
+    with_probabilities,
+)
 
 from evalui.report.analyses.calibration import calibration_blocks
 from evalui.report.analyses.health import baseline_blocks, health_blocks
@@ -50,6 +58,12 @@ def _calibration(language: Language) -> Sequence[Block]:
     )
 
 
+def _decisions(language: Language) -> Sequence[Block]:
+    made = (decided(calibrated, n=400, model=name) for name in ("jury", "Qwen2.5-7B-Instruct"))
+    summaries = [summarise(result) for result in made]
+    return calibration_blocks(summaries, language, address=lambda *_: "?")
+
+
 def _health(language: Language) -> Sequence[Block]:
     result = cell_result(right, subjects=3)
     asked = list(result.samples.values())
@@ -74,5 +88,6 @@ BIAS_PAGES: Mapping[str, Callable[[Language], Sequence[Block]]] = {
         for name, results in _RUNS.items()
     },
     "calibration": _calibration,
+    "calibration of decisions": _decisions,
     "dataset health": _health,
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from bias_examples import Pick, cell_result, fond, halting, right
+from bias_examples import Pick, as_sure, calibrated, cell_result, decided, fond, halting, right
 
 from evalui.report.analyses.overview import overview_blocks
 from evalui.report.blocks import Block, Places
@@ -127,6 +127,10 @@ _RUNS: Mapping[str, Callable[[], Sequence[Summary]]] = {
     ],
     "many models": lambda: [
         summary(halting(n + 2), f"model-{n:02d}", n=120, subjects=3) for n in range(14)
+    ],
+    "decisions": lambda: [
+        summarise(decided(calibrated, n=400, model=LATE)),
+        summarise(decided(lambda *at: as_sure(0.9, fond(*at)), n=400, model=EARLY)),
     ],
     "with rules": lambda: [
         with_strict(summary(right, LATE), 0.0),

@@ -10,6 +10,7 @@ from evalui.report.numbers import (
     format_value,
     percent,
     points_between,
+    probability,
     signed,
 )
 from evalui.types import Interval
@@ -34,6 +35,14 @@ def test_a_half_width_of_exactly_five_points_earns_none():
 )
 def test_a_share_without_range_keeps_one_decimal_only_where_it_differs(share: float, printed: str):
     assert percent(share) == printed
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"),
+    [(0.8349, "0.83"), (0.9895, "0.99"), (0.9992, "0.999"), (0.99996, "0.99996"), (1.0, "1.00")],
+)
+def test_a_probability_below_one_is_never_printed_as_one(value: float, printed: str):
+    assert probability(value) == printed
 
 
 def test_zero_has_no_sign():

@@ -182,15 +182,23 @@ def test_pictures_that_explain_an_answer_are_shown_to_no_model():
         ("generation", False, {"generate": "it ignores them"}, "no pictures here: it ignores them"),
         ("cloze", True, {"loglik": "it scores texts"}, "no pictures here: it scores texts"),
         ("generation", True, {"loglik": "it scores texts"}, ""),
+        ("decision", True, {"decide": "it decides on texts"}, "no pictures here: it decides on"),
+        ("decision", True, {}, ""),
     ],
 )
 def test_a_model_that_is_shown_no_pictures_is_refused_with_the_reason_it_has(
     mode: str, sees: bool, text_only: dict[Ability, str], told: str
 ):
     def describes(entry: ModelEntry) -> ModelState:
-        return replace(state_of(entry), sees_pictures=sees, text_only=text_only)
+        able = state_of(entry).abilities | {"decide"}
+        return ModelState(entry, able, "", sees_pictures=sees, text_only=text_only)
 
-    asked = ModeSpec(mode=mode, chat=False)
+    decided = mode == "decision"
+    asked = ModeSpec(
+        mode="multiple_choice" if decided else mode,
+        spellings="decision" if decided else "common",
+        chat=False,
+    )
     reason = blocking_reason(shown(), TALKING, asked, describes)
     assert told in reason
     assert bool(reason) is bool(told)

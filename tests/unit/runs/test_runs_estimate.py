@@ -7,6 +7,8 @@ from open_run_examples import CATALOG, RIGHT, capitals, open_spec
 from PIL import Image
 from runs_examples import dataset, plans_of, spec
 
+from evalui.models import ModelEntry
+from evalui.models.catalog import ModelState
 from evalui.modes.multiple_choice import MultipleChoice
 from evalui.pictures import Mark
 from evalui.runs.estimate import Estimate, estimate, picture_tokens
@@ -80,6 +82,20 @@ def test_a_price_makes_a_cost(database: Database) -> None:
     assert estimated.dollars == pytest.approx(estimated.tokens * 2.0 / 1e6)
     written = judged(database, output_price=10.0)
     assert written.dollars == pytest.approx((4 * 512 + 8 * 1024) * 10.0 / 1e6)
+
+
+def test_a_decision_reads_its_options_and_writes_a_token(database: Database) -> None:
+    asked = spec(models=["decider"], pattern="circular")
+    entry = ModelEntry("decider", "openai", output_price=10.0)
+    (plan,) = plan_run(
+        asked,
+        DATASETS,
+        {"decider": entry},
+        describe=lambda entry: ModelState(entry, frozenset({"decide"}), ""),
+    )
+    estimated = estimate(database, [plan], DATASETS)
+    assert (estimated.requests, estimated.dollars) == (24, pytest.approx(24 * 10.0 / 1e6))
+    assert estimated.tokens > 24 * 15  # the state, the question, four keys and texts
 
 
 def test_a_model_is_expected_to_write_as_much_as_it_did(database: Database) -> None:

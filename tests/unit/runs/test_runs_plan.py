@@ -11,12 +11,12 @@ from evalui.models import ModelEntry
 from evalui.models.base import sampling_seed
 from evalui.models.catalog import ModelState
 from evalui.modes import MODES, plan_requests
-from evalui.runs.cells import blocking_reason, mode_settings, trials_to_run
+from evalui.runs.cells import CellPlan, blocking_reason, mode_settings, trials_to_run
 from evalui.runs.contest import JudgingSpec
 from evalui.runs.plan import plan_run
 from evalui.runs.spec import ModeSpec, RunSpec
 from evalui.store.codec import request_key
-from evalui.types import Dataset, Generate, Request, Variant
+from evalui.types import Ability, Dataset, Decide, Generate, NextToken, Request, Variant
 
 
 def test_the_cells_of_a_model_stand_together() -> None:
@@ -314,3 +314,60 @@ def test_each_seed_of_a_run_is_a_draw_of_its_own() -> None:
     keys = [request_key("m", replace(request, seed=seed)) for seed in (0, 1, 2)]
     assert keys[0] == request_key("m", request)
     assert len(set(keys)) == 3
+
+
+# ---------------------------------------------------------------- decisions
+
+_TWO = CATALOG | {"decider": ModelEntry("decider", "openai", chat=True)}
+
+
+def _states(entry: ModelEntry) -> ModelState:
+    able: set[Ability] = {"decide"} if entry.name == "decider" else {"next_token", "loglik"}
+    return ModelState(entry, frozenset(able), "")
+
+
+def _decided(**fields: object) -> dict[str, CellPlan]:
+    """The cells of a model that decides and of one with letters, by model."""
+    asked = spec(models=["decider", "perfect"], **fields)
+    planned = plan_run(asked, {"sums.csv": dataset()}, _TWO, describe=_states)
+    return {plan.cell.model: plan for plan in planned}
+
+
+def test_a_model_that_only_decides_makes_decisions_beside_one_with_letters() -> None:
+    template = {"labels": "dealt", "template": "plain-zh.1", "chat": None, "pattern": "circular"}
+    cells = _decided(**template)
+    (asked,), (letters,) = (
+        plan_requests(MODES[each.mode_name], sample(0), Variant((0, 1, 2, 3)), each.setting)
+        for each in cells.values()
+    )
+    assert isinstance(asked, Decide)
+    assert isinstance(letters, NextToken)
+    assert [each.impossible for each in cells.values()] == ["", ""]
+    assert [each.requests for each in cells.values()] == [6 * 4, 6 * 4]
+
+
+def test_each_signs_what_it_was_asked() -> None:
+    cells = _decided(labels="dealt", template="plain-zh.1")
+    decided, letters = (each.cell.signature.split("|") for each in cells.values())
+    assert {"spell:decision", "prompt:decision.1", "chat:no", 'labels:"dealt"'} <= {*decided}
+    assert {"spell:common", "prompt:plain-zh.1"} <= {*letters}
+    assert not any(part.startswith("labels:") for part in letters)
+    assert cells["decider"].mode.template == ""
+    plain = _decided()["decider"].cell.signature
+    assert "labels:" not in plain  # letters in order, as usual
+
+
+def test_what_only_a_decision_has_is_refused_to_a_model_with_letters() -> None:
+    cells = _decided(spellings="decision")
+    assert cells["decider"].impossible == ""
+    assert cells["perfect"].impossible == ("perfect cannot do this mode: it makes no decisions.")
+
+
+@pytest.mark.parametrize("mode", ["cloze", "generation"])
+def test_a_model_that_only_decides_does_nothing_else(mode: str) -> None:
+    assert "decider cannot do this mode" in _decided(mode=mode)["decider"].impossible
+
+
+def test_letters_as_lm_eval_scores_them_are_a_decision_to_who_only_decides() -> None:
+    cells = _decided(spellings="lm_eval")
+    assert [each.setting.spellings for each in cells.values()] == ["decision", "lm_eval"]

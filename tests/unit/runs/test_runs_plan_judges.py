@@ -280,3 +280,44 @@ def test_a_judge_that_sees_no_pictures_judges_texts_and_its_signature_says_so(
     requests = plan_requests(MODES["judge"], samples[0], variant, plan.setting)
     assert any(mark in text for request in requests for text in texts_of(request)) is not blind
     assert all("capital of France" in texts_of(request)[0] for request in requests)
+
+
+def _deciding(entry: ModelEntry) -> ModelState:
+    return ModelState(entry, abilities=frozenset({"decide"}), problem="")
+
+
+@pytest.mark.parametrize("output", ["auto", "decision", "schema", "text"])
+def test_a_judge_that_only_decides_decides(output: str):
+    judging = {"judges": ["decider"], "template": "compass-en.2", "output": output}
+    catalog = CATALOG | {"decider": ModelEntry("decider", "openai")}
+    asked = open_spec(judging=judging)
+    planned = plan_run(
+        asked, {"capitals.jsonl": capitals()}, catalog, (RIGHT, WRONG), describe=_deciding
+    )
+    cell = planned[-1]
+    assert (cell.impossible, cell.requests) == ("", 4 * 2)
+    assert "output:decision" in cell.cell.signature.split("|")
+    assert cell.setting.output == "decision"
+
+
+def test_a_judge_that_only_decides_cannot_be_told_how_to_write():
+    judging = {"judges": ["decider"], "template": "compass-en.1"}
+    catalog = CATALOG | {"decider": ModelEntry("decider", "openai")}
+    asked = open_spec(judging=judging)
+    planned = plan_run(
+        asked, {"capitals.jsonl": capitals()}, catalog, (RIGHT, WRONG), describe=_deciding
+    )
+    assert planned[-1].impossible.startswith("decider only makes decisions, and the rubric compass")
+
+
+def test_a_judge_that_decides_is_asked_for_each_criterion():
+    judging = {"judges": ["decider"], "template": "criteria10-en.2"}
+    catalog = CATALOG | {"decider": ModelEntry("decider", "openai")}
+    planned = plan_run(
+        open_spec(judging=judging),
+        {"capitals.jsonl": capitals()},
+        catalog,
+        (RIGHT, WRONG),
+        describe=_deciding,
+    )
+    assert planned[-1].requests == 4 * 2 * 3

@@ -6,8 +6,9 @@ from scoring_examples import question_outcomes
 
 from evalui.report.analyses.warnings import evidence
 from evalui.scoring.cautions import cautions
-from evalui.scoring.cell_summary import adjust_lights, pair_summary, summarise
-from evalui.types import Trial
+from evalui.scoring.cell_summary import Summary, adjust_lights, pair_summary, summarise
+from evalui.scoring.choice.decisions import read_decision
+from evalui.types import Decision, Trial
 
 # Worked by hand: q0 right in every order; q1 always A; q2 right as written, then unreadable;
 # q3 ties as written, then right.
@@ -253,3 +254,52 @@ def test_a_model_that_always_says_the_most_frequent_position_is_no_better_than_g
 
 def test_in_every_order_no_position_is_frequent():
     assert summarise(often_first(cell_result(right))).chance == 1 / 4
+
+
+def decided(labels: str, decision: Decision, *, spellings: str = "decision") -> Summary:
+    """Sixty questions of which each decision is the same, whatever the question."""
+    signature = f"d@1|mode:multiple_choice|spell:{spellings}|labels:{labels}|model:m"
+    asked = cell_result(right, n=60, mode="multiple_choice", signature=signature)
+
+    def graded(trial: Trial) -> Trial:
+        read = read_decision(decision, ("A", "B", "C", "D"), trial.target)
+        return replace(
+            trial,
+            headline="forced",
+            readings=read.readings,
+            probabilities=read.probabilities,
+            mass=read.mass,
+        )
+
+    return summarise(replace(asked, trials=tuple(map(graded, asked.trials))))
+
+
+def test_decisions_are_counted_and_told_apart_by_key_and_place():
+    """The first place has seven tenths of every question: keys that are dealt have a fair share."""
+    found = decided('"dealt"', Decision((0.7, 0.1, 0.1, 0.1), 0))
+    assert found.decided
+    assert (found.decided.n, found.decided.rounded, found.decided.disagreeing) == (240, 1, 0)
+    assert found.main_bias
+    assert found.main_bias.keys
+    assert found.main_bias.keys.mover == "place"
+    assert found.main_bias.keys.place.table == found.main_bias.position
+    assert found.main_bias.keys.place.test == found.main_bias.tests.permutation
+
+
+def test_letters_in_order_are_places_and_no_decision_is_counted_of_others():
+    found = decided('""', Decision((0.7, 0.1, 0.1, 0.1), 0))
+    assert found.main_bias
+    assert found.main_bias.keys is None
+    assert found.decided
+    assert decided('""', Decision((0.7, 0.1, 0.1, 0.1), 0), spellings="common").decided is None
+
+
+def test_one_refusal_leaves_the_calibration_of_the_others():
+    asked = with_probabilities(cell_result(fond, n=60))
+    first, *rest = asked.trials
+    found = summarise(replace(asked, trials=(replace(first, probabilities=()), *rest))).main_bias
+    assert found
+    assert found.calibration
+    assert (found.calibration.n, found.calibration.left_out) == (59, 1)
+    assert found.ece is not None
+    assert found.prior is None

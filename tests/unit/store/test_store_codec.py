@@ -10,6 +10,8 @@ from runs_examples import dataset
 from evalui.messages import Sentence, sentence
 from evalui.store import codec
 from evalui.types import (
+    Decide,
+    Decision,
     Generate,
     GeneratedText,
     LabelProbs,
@@ -29,6 +31,14 @@ words = st.text(st.characters(exclude_categories=["Cs"]))
 responses = st.one_of(
     st.builds(LabelProbs, st.lists(numbers).map(tuple), numbers, words, st.booleans()),
     st.builds(Logprob, numbers, st.integers(0), st.booleans(), st.booleans(), st.booleans()),
+    st.builds(
+        Decision,
+        st.lists(numbers).map(tuple),
+        st.none() | st.integers(0, 254),
+        st.booleans(),
+        st.none() | numbers,
+        st.booleans(),
+    ),
     st.builds(
         GeneratedText,
         words,
@@ -186,3 +196,17 @@ def test_each_repeat_has_a_key_and_the_first_that_of_a_single_reply():
     keys = [codec.request_key("m", replace(single, repeat=repeat)) for repeat in range(5)]
     assert keys[0] == codec.request_key("m", single)
     assert len(set(keys)) == 5
+
+
+def test_a_decision_is_kept_under_all_that_was_asked() -> None:
+    asked = Decide("Which?", "Choose.", (("A", "one"), ("B", "two")))
+    others = (
+        replace(asked, context="What?"),
+        replace(asked, question="Choose one."),
+        replace(asked, options=(("B", "two"), ("A", "one"))),
+        replace(asked, options=(("A", "two"), ("B", "one"))),
+        replace(asked, picture_side=512),
+    )
+    keys = {codec.request_key("model", each) for each in (asked, *others)}
+    assert len(keys) == 6
+    assert codec.request_key("model", replace(asked)) in keys

@@ -71,11 +71,17 @@ def page(screen: Screen) -> None:
             notes=notes_on(t, shown.able, shown.refused),
             address=lambda each: f"compare?{shown.query.with_pair(each.key).address}",
             more=ways_to_statistics(t, shown.able, shown.compared),
+            coverage_at="" if screen.value("coverage") else _coverage_address(shown),
         )
         show(t, blocks, scope=_NAME)
         if view := shown.pair_view(service, t):
             _show_pair(screen, view)
         markup(render_block(signatures_of(shown.able)), elem_classes="ev")
+
+
+def _coverage_address(shown: Shown) -> str:
+    """Where the two are compared at equal coverage."""
+    return f"compare?{shown.query.address}&coverage=1#coverage"
 
 
 def _show_beginning(screen: Screen, shown: Shown) -> None:

@@ -36,7 +36,8 @@ class ReferenceCounts:
 def can_judge(state: ModelState) -> bool:
     """Whether a model can give verdicts here; of the scripted ones, those made for it."""
     meant_to_judge = not traits_of(state.entry).rule_based or state.entry.judges_only
-    return meant_to_judge and "generate" in state.abilities and not state.problem
+    can_do = not state.abilities.isdisjoint(("generate", "decide"))
+    return meant_to_judge and can_do and not state.problem
 
 
 def is_single(template: str, form: Form) -> bool:

@@ -6,11 +6,11 @@ from typing import get_args
 from evalui.generation import SETTINGS, declared_settings
 from evalui.messages import Messages
 from evalui.models.base import traits_of
-from evalui.modes import MODES, ability_of, modes_for, usual_mode
+from evalui.modes import MODES, ability_of, modes_for, spellings_for, usual_mode
 from evalui.modes import traits_of as mode_traits
 from evalui.modes.own_settings import settings_of
 from evalui.report.html import Html
-from evalui.types import Ability, DatasetKind, has_options
+from evalui.types import DatasetKind, has_options
 from evalui.ui.components.form import Form, field_value, field_values
 from evalui.ui.pages.evaluate.choices import Choice, ChoiceGroup, choice_list
 from evalui.ui.pages.evaluate.model_list import OfferedModel
@@ -114,7 +114,8 @@ def _mode(
     if not anybody:
         aside = t("modes.none_here")
     elif not picked:
-        aside = t("modes.needs", what=t(f"ability.{_needed(form, name)}"))
+        needed = ability_of(name, read_spellings(form))
+        aside = t("modes.needs", what=t(f"ability.{needed}"))
     elif len(able) == len(picked):
         aside = t.count("modes.all_models", len(picked))
     else:
@@ -132,18 +133,14 @@ def _picked(form: Form, models: Sequence[OfferedModel]) -> list[OfferedModel]:
 
 def _able(form: Form, mode: str, models: Sequence[OfferedModel]) -> list[OfferedModel]:
     """Those of the models that can do a mode."""
-    needed = _needed(form, mode)
+    wanted = read_spellings(form)
     hidden = "question" in mode_traits(mode).omits
     return [
         model
         for model in models
         if model.can_run
         and not model.entry.judges_only
-        and needed in model.state.abilities
+        and ability_of(mode, spellings_for(mode, wanted, model.state.abilities))
+        in model.state.abilities
         and not (hidden and traits_of(model.entry).needs_question)
     ]
-
-
-def _needed(form: Form, mode: str) -> Ability:
-    """What a mode needs of a model with the spellings that the form chooses."""
-    return ability_of(mode, read_spellings(form))

@@ -8,7 +8,7 @@ Texts are read as pydantic reads them; what is wrong is said with the label of t
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -204,7 +204,8 @@ def read_answers(form: Form) -> dict[str, str]:
 
 def read_spellings(form: Form) -> Spellings:
     """The letters that count as answers."""
-    return "lm_eval" if field_value(form, "spellings") == "lm_eval" else "common"
+    chosen = field_value(form, "spellings")
+    return next((each for each in get_args(Spellings) if each == chosen), "common")
 
 
 def read_rubric(form: Form) -> str | dict[str, Any]:

@@ -1,7 +1,7 @@
 """The form that adds a model or changes an added one."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import gradio as gr
@@ -10,6 +10,7 @@ from evalui.app.service import AppService
 from evalui.errors import ModelError
 from evalui.messages import Messages
 from evalui.models.base import BACKENDS, ModelEntry, traits_of
+from evalui.models.endpoint.protocol import Api
 from evalui.models.local import DTYPES
 from evalui.models.new_model import InvalidModelForm, ModelSource, NewModelForm, typed_fields
 from evalui.models.user_catalog import has_key
@@ -165,11 +166,13 @@ class ModelFields:
 
     def _rare_fields(self) -> None:
         """Folded unless one of them is filled in."""
-        t, is_set = self.t, any(self._typed.get(name) for name in _RARE)
+        t, is_set = self.t, any(self._typed.get(name) for name in (*_RARE, "api"))
         rare = Details("", t("add.more"), t("add.more_about"), (), open=is_set)
         with fold(rare, ""), gr.Row(elem_classes="fields"):
             for name in _RARE:
                 self._text(name)
+            words = {each: t(f"add.api_{each}") for each in get_args(Api)}
+            self._choice("api", t("add.api"), words, self._typed.get("api") or "auto")
 
     def _sharing(self, people: Sequence[str]) -> None:
         t, edited = self.t, self.edited

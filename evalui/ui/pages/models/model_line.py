@@ -141,10 +141,12 @@ def _public(address: str) -> str:
 def _missing_abilities(t: Messages, model: ModelRow) -> list[str]:
     if not model.usable or model.state is None:
         return []
-    missing: list[Ability] = [each for each in ABILITIES if each not in model.state.abilities]
+    # Nobody lacks decisions: they are another way to choose.
+    missing = {*ABILITIES} - model.state.abilities - {"decide"}
     return [
         t("catalog.lacks", what=t(f"ability.{each}"), why=_missing_reason(t, model.state, each))
-        for each in missing
+        for each in ABILITIES
+        if each in missing
     ] + _blindness(t, model.state)
 
 

@@ -1,8 +1,10 @@
 """Calibration: a section of Results, Statistics, and at an address of its own."""
 
+from dataclasses import replace
+
 from evalui.app.run_view import RunView
 from evalui.report.analyses.calibration import calibration_blocks
-from evalui.report.blocks import Block
+from evalui.report.blocks import Details
 from evalui.types import Cell
 from evalui.ui.blocks import show
 from evalui.ui.components.form import Form, field_value, parse_whole_number
@@ -10,7 +12,7 @@ from evalui.ui.pages.results.empty import show_empty
 from evalui.ui.screen import Screen
 
 
-def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
+def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Details]:
     """The section in the view `sub`, [] without probabilities.
 
     `calibration` of the form is the cell of the diagram and its number of options, "12.4".
@@ -35,6 +37,7 @@ def calibration_section(view: RunView, form: Form, *, sub: str) -> list[Block]:
 def draw(screen: Screen, view: RunView) -> None:
     """The section alone, or what a run would need to have one."""
     if blocks := calibration_section(view, screen.form, sub="calibration"):
-        show(view.t, blocks, scope="calibration")
+        opened = [replace(each, open=True) for each in blocks]
+        show(view.t, opened, scope="calibration")
     else:
         show_empty(view.t("calibration.none"), view.t("calibration.none_about"))

@@ -22,10 +22,12 @@ from evalui.app.files import logs
 from evalui.app.files.runners import FilesHere
 from evalui.app.files.views import LogChoices, LogView
 from evalui.app.results import export_run
+from evalui.app.run_labels import mode_label
 from evalui.app.service import AppService
 from evalui.datasets.model import Layout
 from evalui.errors import DataError, NotAllowed, SpecError
 from evalui.harnesses import LogPart
+from evalui.messages import messages
 from evalui.store.runs import read_cells, read_runs
 
 
@@ -53,6 +55,22 @@ def test_a_dropped_folder_and_its_zip_are_the_same_run(desk: AppService, harness
     assert {cell.dataset.partition(" (")[0] for cell, _ in runs[0].sources} == {
         run.dataset for run in as_folder.runs
     }
+
+
+def test_decisions_that_are_dropped_are_a_run_with_its_two_kinds_of_questions(desk: AppService):
+    root = LOGS.parent / "evalscope_decisions"
+    files = [
+        (str(path.relative_to(root)), path.read_bytes())
+        for path in sorted((root / "kinds").rglob("*"))
+        if path.is_file()
+    ]
+    view = log_of(desk, *files)
+    assert [run.dataset for run in view.runs] == ["general_decision", "general_decision noul"]
+    imported = import_log(desk, store_upload(desk, files))
+    assert [cell.dataset for cell, _ in imported.sources] == [run.dataset for run in view.runs]
+    (row, _) = read_cells(desk.database, imported.run_id)
+    assert mode_label(messages("en"), row) == "decisions, imported"
+    assert mode_label(messages("zh"), row) == "决策，导入"
 
 
 def test_what_a_log_is_and_lacks(desk: AppService):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from endpoint_server_examples import (
+    DECISIONS_UNTRIED,
     MODEL,
     THINKING,
     Behaviour,
@@ -131,6 +132,7 @@ def test_the_abilities_are_those_the_server_really_has():
         assert backend.missing_reasons(entry(server)) == {
             "next_token": "it ignores logprobs and answers without them; ask for replies instead",
             "loglik": "it ignores echo and answers without the prompt; ask for replies instead",
+            "decide": DECISIONS_UNTRIED,
         }
         assert backend.problem(entry(server)) == ""
 
@@ -531,7 +533,7 @@ def test_several_servers_can_do_what_each_of_them_can(server: ToyServer):
     with ToyServer(Behaviour(echo=False)) as other:
         backend = OpenAIBackend()
         assert backend.abilities(entry(server, other)) == {"next_token", "generate"}
-        assert set(backend.missing_reasons(entry(server, other))) == {"loglik"}
+        assert set(backend.missing_reasons(entry(server, other))) == {"loglik", "decide"}
 
 
 def test_all_servers_gone_is_unreachable_with_a_time_to_wait(server: ToyServer):

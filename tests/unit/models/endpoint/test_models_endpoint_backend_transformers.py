@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from endpoint_server_examples import DECISIONS_UNTRIED
 
 from evalui.errors import Unreachable
 from evalui.models import Model, ModelEntry
@@ -120,6 +121,7 @@ def test_it_can_write_and_what_it_ignores_is_not_taken_for_an_ability(entry: Mod
     assert backend.missing_reasons(entry) == {
         "next_token": "it ignores logprobs and answers without them; ask for replies instead",
         "loglik": "it ignores echo and answers without the prompt; ask for replies instead",
+        "decide": DECISIONS_UNTRIED,
     }
 
 

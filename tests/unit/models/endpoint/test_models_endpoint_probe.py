@@ -180,7 +180,9 @@ def test_a_list_of_models_that_fails_states_nothing():
 
 
 def test_a_server_without_any_interface_is_reported():
-    with pytest.raises(ModelError, match="answers neither chat nor completions: HTTP 404"):
+    with pytest.raises(
+        ModelError, match="answers neither chat nor completions nor decisions: HTTP 404"
+    ):
         probe(Fake(), "toy")
 
 

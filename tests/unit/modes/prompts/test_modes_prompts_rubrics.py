@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from evalui.errors import SpecError, UnknownName
+from evalui.modes.judge_outputs import decided_options
 from evalui.modes.prompts.rubrics import (
     RUBRICS,
     VERDICT_FORMATS,
@@ -72,6 +73,22 @@ DIGESTS = {
     "correct-en.1": "5c558793a645d042",
     "correct-zh.1": "8316ec6cf3b10555",
 }
+DECIDED = {
+    "compass-zh.2": "ae9bc64781d769bd",
+    "compass-en.2": "ee8770d746bda986",
+    "mtbench-en.2": "395261ea71a2de73",
+    "mtbench-zh.2": "d315dfb1e8e9d854",
+    "arena-hard-en.2": "5a6ee46b9bfda7f5",
+    "arena-hard-zh.2": "776a8157a2f03398",
+    "json-en.2": "1f1a70e8a2b0efc4",
+    "json-zh.2": "0f890d1883cab8d3",
+    "score10-en.2": "679752dd89bd2513",
+    "score10-zh.2": "d394475cbcf9b026",
+    "criteria10-en.2": "b27488992f4c3fcd",
+    "criteria10-zh.2": "a7d78b22b13de136",
+    "correct-en.2": "dcd5c61fe50d2380",
+    "correct-zh.2": "77e5d4c73fd7c805",
+}
 
 
 def shown(rubric: Rubric) -> tuple[tuple[str, ...], ...]:
@@ -79,15 +96,29 @@ def shown(rubric: Rubric) -> tuple[tuple[str, ...], ...]:
 
 
 def every_prompt(rubric: Rubric) -> str:
-    """All that a judge may be sent: a question, a conversation, in each output, and reminders."""
+    """All that a judge may be sent that writes or has its labels read: a question, a conversation,
+    in each output, and reminders.
+    """
+    outputs = [output for output in rubric.outputs if output != "decision"]
     names = [name for name, _ in rubric.criteria] or [""]
     prompts = [
         render_judge_prompt(rubric, sample, shown(rubric), seed=0, output=output, criterion=name)
         for sample in (replace(FULL, follow_ups=()), FULL)
-        for output in rubric.outputs
+        for output in outputs
         for name in (names if output == "probabilities" else [""])
     ]
-    return "\n".join((*prompts, *(reminder_of(rubric, output) for output in rubric.outputs)))
+    return "\n".join((*prompts, *(reminder_of(rubric, output) for output in outputs)))
+
+
+def every_decision(rubric: Rubric) -> str:
+    """All that a judge may be given to decide: a question, a conversation, of each criterion."""
+    names = [name for name, _ in rubric.criteria] or [""]
+    states = [
+        render_judge_prompt(rubric, sample, shown(rubric), seed=0, output="decision")
+        for sample in (replace(FULL, follow_ups=()), FULL)
+    ]
+    questions = [closing_of(rubric, "decision", name) for name in names]
+    return "\n".join((*states, *questions, repr(decided_options(rubric))))
 
 
 @pytest.mark.parametrize("name", FIRST)
@@ -104,12 +135,18 @@ def test_a_rubric_of_the_second_version_keeps_its_text_in_every_output(name: str
 
 
 @pytest.mark.parametrize("name", SECOND)
+def test_a_rubric_keeps_what_it_has_decided(name: str):
+    decision = every_decision(RUBRICS[name])
+    assert hashlib.sha256(decision.encode()).hexdigest()[:16] == DECIDED[name]
+
+
+@pytest.mark.parametrize("name", SECOND)
 def test_a_verdict_has_a_placeholder_and_answers_have_no_letters(name: str):
     rubric = RUBRICS[name]
-    words = every_prompt(rubric).replace("</", "<")
+    words = (every_prompt(rubric) + every_decision(rubric)).replace("</", "<")
     assert set(re.findall(r"\[\[[^\]]*\]\]", words)) <= {"[[x]]", "[[n]]"}
     assert not re.search(r"[Aa]nswer [AB]\b|回答 ?[AB]", words)
-    assert rubric.outputs == ("schema", "probabilities", "text")
+    assert rubric.outputs == ("schema", "probabilities", "text", "decision")
 
 
 @pytest.mark.parametrize("name", [name for name in SECOND if not RUBRICS[name].single])
@@ -332,7 +369,7 @@ def test_an_own_rubric_of_numbered_answers_is_of_the_second_frame():
     rubric = parse_rubric(own)
     shipped = RUBRICS["arena-hard-en.2"]
     assert rubric == replace(shipped, name="mine.1", instruction=OWN["instruction"])
-    assert rubric.outputs == ("schema", "probabilities", "text")
+    assert rubric.outputs == ("schema", "probabilities", "text", "decision")
     # Its own closing says how to end a reply, and nothing else will do.
     assert parse_rubric(OWN | {"form": "named"}).outputs == ("text",)
     assert parse_rubric(own | {"pattern": PATTERN}).outputs == ("text",)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from bias_examples import Pick, cell_result, fond, halting, right
+from bias_examples import Pick, as_sure, calibrated, cell_result, decided, fond, halting, right
 from comparison_examples import CASES, compared, comparison_page, contenders
 from open_examples import answers_result
 
@@ -21,6 +21,7 @@ from evalui.report.analyses.comparison import (
 )
 from evalui.report.blocks import Card, Details, Headline, PlotCell, Table, ValueCell
 from evalui.report.render.markdown import as_markdown
+from evalui.report.render.text import cell_text
 from evalui.scoring.comparisons import CellComparison
 from evalui.scoring.pairs import MetricPair
 from evalui.scoring.scorers import SCORERS, ReplyScorer
@@ -367,3 +368,53 @@ def test_how_the_models_were_asked_otherwise_is_named():
         results = [first, replace(other, cell=replace(other.cell, signature=signature))]
         page = as_markdown(comparison_blocks(messages("en"), compare(contenders(results), results)))
         assert f"Asked with other settings than {first.cell.model}: temp:–/0.7." in page
+
+
+def _at_coverage(*results: CellResult) -> Details | None:
+    case = compare(contenders(results), results)
+    blocks = comparison_blocks(messages("en"), case, case.pair(""))
+    named = (block for block in blocks if isinstance(block, Details))
+    return next((each for each in named if each.key == "coverage"), None)
+
+
+def test_two_models_are_compared_on_the_same_share_of_their_surest_answers():
+    better = decided(calibrated, n=400, model="better")
+    worse = decided(
+        lambda question, _, target: as_sure(0.9, (target + (question % 3 == 0)) % 4),
+        n=400,
+        model="worse",
+    )
+    section = _at_coverage(better, worse)
+    assert section is not None
+    assert section.finding == "better is right more often at every coverage."
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    assert table.head[1:3] == ("better right", "worse right")
+    assert [cell_text(cell) for cell in table.rows[0][:3]] == [
+        "50 %",
+        "87 % (from 0.75)",
+        "67 % (from 0.90)",
+    ]
+
+
+def test_a_model_that_is_ahead_on_its_surest_answers_alone_is_so_said():
+    # Both are right on three in four; the second is as sure of what is wrong.
+    blind = decided(
+        lambda question, _, target: as_sure(0.9, (target + (question % 4 == 0)) % 4),
+        n=400,
+        model="b",
+    )
+    section = _at_coverage(decided(calibrated, n=400, model="a"), blind)
+    assert section is not None
+    assert section.finding == "a is right more often on the surest 50 %."
+
+
+def test_of_two_equally_good_deciders_no_coverage_shows_a_difference():
+    same = (decided(calibrated, n=400, model=name) for name in ("one", "other"))
+    section = _at_coverage(*same)
+    assert section is not None
+    assert section.finding == "No difference shown where both act on the same share."
+
+
+def test_replies_have_no_coverage_to_be_equal_at():
+    assert _at_coverage(cell_result(right, model="a"), cell_result(fond, model="b")) is None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bias_examples import cell_result, fond, right, with_probabilities
+from bias_examples import Pick, calibrated, cell_result, decided, fond, right, with_probabilities
 from chart_examples import traces_of
 from overview_examples import (
     BASE,
@@ -646,3 +646,60 @@ def test_of_several_datasets_each_has_its_tables_under_its_name():
     assert made.finding == "The first place is certain on 2 of 2 datasets."
     heads = [block.text for block in made.blocks if isinstance(block, Heading)]
     assert heads == ["ceval", "cmmlu"]
+
+
+def _act_card(blocks: Sequence[Block]) -> Card | None:
+    cards = (block for block in blocks if isinstance(block, Card))
+    return next((card for card in cards if "Act above" in _heads(card)), None)
+
+
+def _heads(card: Card) -> Sequence[str]:
+    return [head for block in card.blocks if isinstance(block, Table) for head in block.head]
+
+
+def test_of_decisions_a_card_says_from_where_on_one_can_act():
+    card = _act_card(page("decisions", "en"))
+    assert card is not None
+    assert card.title == f"{LATE}: act above 0.90, 93 % right (82–98) on 23 % of questions"
+    assert len(card.title.split()) <= 25
+    table, links = card.blocks
+    assert isinstance(table, Table)
+    assert isinstance(links, Links)
+    assert [cell_text(cell) for cell in table.rows[0][2:]] == [
+        "0.90 (for 95 % right)",
+        "93 % (82–98) (n = 45)",
+        "23 % (17–29)",
+        "cannot be told",
+    ]
+    assert table.rows[1][2] == "–"
+    assert links.links[0].href.endswith("sub=calibration")
+
+
+def test_decisions_without_a_threshold_have_their_card_without_a_table():
+    few = summarise(decided(calibrated, n=20))
+    cards = [block for block in overview_blocks([few], "en") if isinstance(block, Card)]
+    assert cards[1].title == "Too few questions (20) to judge how well probabilities fit"
+    assert (cards[1].blocks, cards[1].caption) == ((), "")
+
+
+def _letters(pick: Pick, sure: float) -> Summary:
+    signature = "d@1|mode:multiple_choice|spell:common"
+    result = cell_result(pick, n=240, mode="multiple_choice", signature=signature)
+    return summarise(with_probabilities(result, sure=sure))
+
+
+def test_letters_fold_where_they_have_a_threshold_and_are_silent_without_one():
+    sections = {
+        name: [each for each in overview_blocks([cell], "en") if isinstance(each, Details)]
+        for name, cell in (("sure", _letters(halting(50), 0.9)), ("not", _letters(fond, 0.9)))
+    }
+    assert sections["sure"][0].name == "When to act"
+    assert sections["sure"][0].finding.startswith("Act above 0.90: ")
+    assert "When to act" not in [each.name for each in sections["not"]]
+
+
+def test_nobody_acts_while_answers_are_to_come():
+    whole = decided(calibrated, n=400)
+    running = replace(whole, trials=whole.trials[:900], state="running")
+    blocks = overview_blocks([summarise(running)], "en")
+    assert [type(block) for block in blocks] == [Headline, Card]

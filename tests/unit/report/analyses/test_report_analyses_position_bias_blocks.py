@@ -3,9 +3,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from bias_examples import cell_result, fond, right, with_probabilities
+from bias_examples import (
+    as_sure,
+    calibrated,
+    cell_result,
+    decided,
+    fond,
+    right,
+    with_probabilities,
+)
 from chart_examples import hrefs_of, traces_of
 
+from evalui.report.analyses.metrics import bias_cell
 from evalui.report.analyses.position_bias import (
     BiasChoice,
     BiasLinks,
@@ -15,6 +24,7 @@ from evalui.report.analyses.position_bias import (
     bias_page,
     grid_places,
     questions_in,
+    verdict,
 )
 from evalui.report.blocks import (
     Block,
@@ -27,6 +37,7 @@ from evalui.report.blocks import (
     Paragraph,
     Places,
     PlotCell,
+    StateCell,
     Table,
     TextCell,
 )
@@ -34,7 +45,8 @@ from evalui.report.render.markdown import as_markdown
 from evalui.report.render.page import render_blocks
 from evalui.report.render.text import cell_text
 from evalui.scoring.cell_summary import summarise
-from evalui.types import CellResult, Language
+from evalui.scoring.choice.decisions import NEUTRAL_KEYS, key_places
+from evalui.types import CellResult, Labels, Language, Reading, Trial
 
 FOND = cell_result(fond)
 
@@ -129,6 +141,7 @@ def test_every_section_states_its_finding():
     assert sections == {
         "by-answer": "180 of 180 wrong picks went to A.",
         "content-or-position": "60 of 120 questions kept a position in more orders than an option.",
+        "flips": "Two orders have another option chosen on 50 % of questions (41–59).",
         "tests": "Picks depend on position (p < .001).",
         "figures": "Recalls spread by 21.7 points.",
     }
@@ -271,3 +284,74 @@ def test_a_baseline_is_grey():
     subject = _subject(baseline=True, place=3)
     assert subject.colour == "#80868B"
     assert replace(subject, baseline=False).colour != subject.colour
+
+
+def _folds(result: CellResult) -> dict[str, Details]:
+    subject = _subject(result)
+    links = BiasLinks(Places("r", {subject.summary.cell: 1}), {})
+    blocks = bias_page(subject, "en", links, choice=BiasChoice())
+    return {each.key: each for each in blocks if isinstance(each, Details)}
+
+
+def test_each_pair_of_orders_says_how_often_the_option_changes():
+    section = _folds(FOND)["flips"]
+    assert section.finding.startswith("Two orders have another option chosen on 50 %")
+    (table, _) = section.blocks
+    assert isinstance(table, Table)
+    assert len(table.rows) == 6
+    first, second, changed, n = (cell_text(cell) for cell in table.rows[0])
+    assert (first, second, n) == ("ABCD", "BCDA", "120")
+    assert changed.startswith("50 %")
+
+
+def test_what_keeps_its_option_never_changes_with_the_order():
+    assert "on 0.0 % of questions (0.0–" in _folds(cell_result(right))["flips"].finding
+
+
+@pytest.mark.parametrize(("labels", "first"), [("dealt", "A"), ("neutral", NEUTRAL_KEYS[0])])
+def test_a_model_that_follows_a_place_is_told_from_one_that_follows_a_key(
+    labels: Labels, first: str
+):
+    result = decided(lambda *_: as_sure(0.9, 0), labels=labels)
+    by_key = tuple(
+        _chosen(trial, key_places(labels, trial.sample_id, trial.variant).index(0))
+        for trial in result.trials
+    )
+    place = _folds(result)["key-or-place"]
+    key = _folds(replace(result, trials=by_key))["key-or-place"]
+    assert place.finding == "The place moves its choices; the key is not seen to."
+    assert key.finding == "The key moves its choices; the place is not seen to."
+    for section, row, text in ((place, 0, "1: 100.0 %"), (key, 1, f"{first}: 100.0 %")):
+        table, _ = section.blocks
+        assert isinstance(table, Table)
+        assert cell_text(table.rows[row][1]).startswith(text)
+
+
+def test_the_verdict_does_not_clear_a_model_whose_choices_its_keys_move():
+    by_place = decided(lambda *_: as_sure(0.9, 0), labels="dealt")
+    trials = tuple(
+        _chosen(trial, key_places("dealt", trial.sample_id, trial.variant).index(0))
+        for trial in by_place.trials
+    )
+    by_key = summarise(replace(by_place, trials=trials))
+    assert by_key.main_bias
+    told = verdict("m", by_key.main_bias, "en")
+    assert told.kind == "warn"
+    assert told.support.startswith("Key: p < .001, place: p = ")
+    assert told.lead == "The key moves its choices; the place is not seen to."
+    assert isinstance(cell := bias_cell(by_key, "en"), StateCell)
+    assert cell.below == "but keys move its choices"
+    of_place = summarise(by_place).main_bias
+    assert of_place
+    told = verdict("m", of_place, "en")
+    assert "key" not in told.lead + told.support
+
+
+def _chosen(trial: Trial, slot: int) -> Trial:
+    shares = tuple(0.9 if at == slot else 0.1 / 3 for at in range(4))
+    reading = Reading(slot, float(slot == trial.target), "forced")
+    return replace(trial, readings=dict.fromkeys(trial.readings, reading), probabilities=shares)
+
+
+def test_letters_in_order_are_their_places():
+    assert "key-or-place" not in _folds(decided(calibrated))

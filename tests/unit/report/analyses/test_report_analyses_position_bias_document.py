@@ -39,7 +39,7 @@ def test_each_cell_has_its_heading_its_verdict_and_its_sections():
         block.text for block in blocks if isinstance(block, Paragraph)
     ]
     sections = [block.key for block in blocks if isinstance(block, Details)]
-    assert len(sections) == len(set(sections)) == 2 * 2 + 1
+    assert len(sections) == len(set(sections)) == 2 * 3 + 1
     assert [key for key in sections if key.startswith("all-models")] == ["all-models-1"]
 
 

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
-from bias_examples import fond, halting, right
+from bias_examples import as_sure, decided, fond, halting, right
 from overview_examples import BASE, EARLY, LATE, RUNS, blind, summary, with_strict
 
 from evalui.report.analyses.readings import every_rule
 from evalui.report.analyses.verdict import DatasetStanding, standings
 from evalui.report.blocks import NONE, ModelCell, Table, ValueCell
+from evalui.scoring.cell_summary import summarise
+from evalui.types import Decision
 
 
 def standing(name: str) -> DatasetStanding:
@@ -75,3 +77,18 @@ def test_a_finding_says_that_scripts_are_not_counted_where_they_would_change_it(
     made = every_rule(standings(cells, baselines={BASE})[0], "en")
     assert made is not None
     assert made[0] == "No rule lifts a model above guessing. Scripted models are not counted."
+
+
+def test_a_decision_is_read_by_its_probabilities_and_by_the_option_it_names():
+    def at_odds(question: int, order: int, target: int) -> Decision:
+        del order
+        named = target if question % 2 else (target + 1) % 4
+        return replace(as_sure(0.7, target), choice=named)
+
+    made = every_rule(standings([summarise(decided(at_odds))])[0], "en")
+    assert made is not None
+    finding, (table, _) = made
+    assert finding == "Accuracy moves by at most 50 points."
+    assert isinstance(table, Table)
+    assert table.head == ("Model", "most probable option (headline)", "option it named")
+    assert {column.group for column in table.columns[1:]} == {"Multiple choice, decisions"}

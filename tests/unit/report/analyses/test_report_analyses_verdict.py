@@ -1,5 +1,7 @@
 """The one sentence on top of a run follows from the tests."""
 
+from dataclasses import replace
+
 import pytest
 from bias_examples import cell_result, often_first
 from overview_examples import (
@@ -18,9 +20,9 @@ from overview_examples import (
 from evalui.messages import messages
 from evalui.report.analyses.verdict import headline, standings, tied, winner
 from evalui.report.blocks import Headline
-from evalui.report.words import mode_word
+from evalui.report.words import mode_name, mode_word
 from evalui.scoring.cell_summary import summarise
-from evalui.types import Language
+from evalui.types import Cell, Language
 
 
 def said(name: str, language: Language = "en") -> Headline:
@@ -184,9 +186,21 @@ def test_several_datasets_of_few_questions_are_ranked_by_their_tests():
 
 
 def test_a_mode_is_called_by_its_word_and_what_tells_it_from_others():
-    assert mode_word("cloze 5-shot", "cloze", "en") == "Cloze 5-shot"
-    assert mode_word("cloze", "cloze", "zh") == messages("zh")("mode.cloze_short")
-    assert mode_word("echo", "echo", "en", capital=False) == "echo"
+    cell = Cell("d", "m", "cloze", "cloze 5-shot", "origin", "d@1|mode:cloze")
+    assert mode_word(cell, "en") == "Cloze 5-shot"
+    assert mode_word(replace(cell, label="cloze"), "zh") == messages("zh")("mode.cloze_short")
+    assert mode_word(replace(cell, mode="echo", label="echo"), "en", capital=False) == "echo"
+
+
+def test_a_mode_of_decisions_is_not_called_one_of_letters():
+    mode = "multiple_choice"
+    letters = Cell("d", "m", mode, f"{mode} 2-shot", "origin", "d@1|spell:common")
+    decisions = replace(letters, signature="d@1|spell:decision")
+    assert (mode_word(letters, "en"), mode_word(decisions, "en")) == (
+        "Letters 2-shot",
+        "Decisions 2-shot",
+    )
+    assert mode_name(decisions, "en") == "multiple choice, decisions 2-shot"
 
 
 def test_a_run_in_which_only_scripts_answered_does_not_wait_for_answers():

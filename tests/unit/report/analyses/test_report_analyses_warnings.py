@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from bias_examples import cell_result, fond, right, with_probabilities
+from bias_examples import as_sure, cell_result, decided, fond, right, with_probabilities
 from overview_examples import BASE, EARLY, LATE, PLACES, RUNS, halting, mute, summary
 
 from evalui.report.analyses.statistics import statistics_blocks
@@ -13,7 +13,7 @@ from evalui.report.render.markdown import as_markdown
 from evalui.scoring.cell_summary import Summary, summarise
 from evalui.scoring.choice.answer_format import FormatMetrics
 from evalui.scoring.comparisons import comparisons
-from evalui.types import Cell, Interval
+from evalui.types import Cell, Decision, Interval
 
 
 def _form(**change: object) -> FormatMetrics:
@@ -386,3 +386,17 @@ def test_models_that_were_asked_with_other_settings_are_named():
     (compared,) = comparisons(asked)
     assert {pair.settings for pair in compared.pairs} == {"chat:no/yes", ""}
     assert "chat:no/yes" in as_markdown(statistics_blocks(asked, compared, "en"))
+
+
+def test_what_a_decision_gives_is_no_mass_of_letters():
+    def halved(question: int, order: int, target: int) -> Decision:
+        whole = as_sure(0.7, right(question, order, target))
+        return replace(whole, probabilities=tuple(each / 2 for each in whole.probabilities))
+
+    cell = summarise(decided(halved))
+    assert cell.format is not None
+    assert cell.format.mass == pytest.approx(0.5)
+    close = replace(cell, format=replace(cell.format, near_ties=cell.format.n_trials))
+    assert not {"mass", "mass-some", "near-ties"} & _told(close).keys()
+    letters = replace(close, cell=replace(cell.cell, signature="d@1|spell:common"))
+    assert {"mass-some", "near-ties"} <= _told(letters).keys()

@@ -2,7 +2,7 @@ import math
 
 import pandas as pd
 import pytest
-from bias_examples import cell_result, fond, right, with_probabilities
+from bias_examples import calibrated, cell_result, decided, fond, right, with_probabilities
 
 from evalui.report.compile import compile_report
 from evalui.report.frames import choices
@@ -185,6 +185,58 @@ def test_calibration_has_a_row_per_bin_of_cells_with_probabilities(biased):
     empty = frame[frame["n"] == 0]
     assert empty["accuracy"].isna().all()
     assert (frame["from"].iloc[0], frame["to"].iloc[-1]) == (0, 1)
+
+
+def test_each_figure_of_calibration_stands_beside_what_chance_gives(biased):
+    frame = biased["calibration_figures"].set_index("figure")
+    assert list(frame.index) == ["ece", "brier", "nll", "aurc"]
+    assert set(frame["n"]) == {120}
+    for name in frame.index:
+        low, high = frame.loc[name, ["floor_low", "floor_high"]]
+        value = frame.loc[name, "value"]
+        assert low < frame.loc[name, "floor"] < high
+        assert frame.loc[name, "value_low"] <= value <= frame.loc[name, "value_high"]
+        assert frame.loc[name, "shows_something"] == (not low <= value <= high)
+
+
+@pytest.fixture(scope="module")
+def deciding() -> Frames:
+    return _frames(decided(calibrated, n=400))
+
+
+def test_figures_of_a_calibrated_model_show_nothing(deciding):
+    assert not deciding["calibration_figures"]["shows_something"].any()
+
+
+def test_risk_falls_with_coverage_and_ends_at_all_questions(deciding):
+    frame = deciding["risk_coverage"]
+    assert frame["coverage"].is_monotonic_increasing
+    assert frame["threshold"].is_monotonic_decreasing
+    assert (frame["coverage"].iloc[-1], frame["n"].iloc[-1]) == (100, 400)
+    assert (frame["right_low"] <= frame["right"]).all()
+
+
+def test_a_threshold_is_chosen_on_one_half_and_checked_on_the_other(deciding):
+    frame = deciding["thresholds"].set_index("goal")
+    assert list(frame.index) == [90, 95, 99]
+    assert (frame["n_choosing"] + frame["n_checking"]).tolist() == [400] * 3
+    row = frame.loc[95]
+    assert (row["threshold"], row["coverage"], row["acted_on"]) == (pytest.approx(0.9), 22.5, 45)
+    assert row["right_low"] < row["right"] == pytest.approx(100 * 42 / 45)
+
+
+def test_gates_have_a_row_each_of_several_orders(deciding):
+    frame = deciding["gates"]
+    assert frame["gate"].tolist() == [0.8, 0.9]
+    assert frame["acted_on"].tolist() == [160, 80]
+    assert frame["same"].tolist() == frame["passed"].tolist() == [100, 100]
+    assert frame["passed_right"].tolist() == frame["right"].tolist()
+
+
+def test_decisions_are_counted_in_a_row_of_their_cell(deciding, biased):
+    (row,) = deciding["decisions"].to_dict("records")
+    assert (row["n"], row["refused"], row["missing"], row["no_sum"]) == (1600, 0, 0, 0)
+    assert biased["decisions"].empty
 
 
 def test_pairs_have_a_row_each_with_both_signatures():

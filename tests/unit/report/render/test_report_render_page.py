@@ -105,7 +105,7 @@ def test_the_page_follows_the_readers_theme_and_can_be_printed(open_page):
 
 def test_multiple_choice_has_its_page_with_tables_and_sentences(choices):
     page = _Page(write(compile_report("Midterm", choices[:1]), "html", "en"))
-    assert page.tags.count("table") == 6  # that of a chart among them
+    assert page.tags.count("table") == 7  # that of a chart among them
     assert "too few to tell whether good prefers a position" in page.text
     assert "Picks and right answers by position" in page.text
     assert "How uneven are the positions?" in page.text

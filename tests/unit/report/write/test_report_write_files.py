@@ -122,6 +122,7 @@ def test_the_archive_has_report_tables_and_trials(report: Report):
         "consistency.csv",
         "priors.csv",
         "bias.csv",
+        "flips.csv",
         "incomparable.csv",
         "ranks.csv",
         "trials.csv",

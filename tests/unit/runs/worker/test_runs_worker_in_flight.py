@@ -83,3 +83,14 @@ def test_a_response_for_one_trial_counts_for_another() -> None:
     assert window.add_response(0, GeneratedText("a")) == []
     assert window.unanswered() == [1]
     assert len(window.add_response(1, GeneratedText("b"))) == 2
+
+
+def test_a_trial_that_comes_after_the_answers_it_needs_is_graded_at_once() -> None:
+    window = InFlightBatch([(sample(1), ORIGIN)], MODES["multiple_choice"], SETTING, "f")
+    (first,) = window.add_response(0, RESPONSE)
+    window.add([(sample(1), ORIGIN)])
+    assert window.take_decided() == [first]
+    assert window.take_new() == [0]
+    assert window.unanswered() == []
+    window.forget()
+    assert window.requests == {}

@@ -25,7 +25,7 @@ from evalui.runs.worker.supervisor import WorkerSupervisor
 from evalui.runs.worker.worker import Worker, worker_name
 from evalui.store.connection import Database
 from evalui.store.runs import read_runs, read_workers
-from evalui.types import Generate, GeneratedText, Request, Response, Usage
+from evalui.types import Decide, Decision, Generate, GeneratedText, Request, Response, Usage
 
 ME = "local"
 
@@ -55,6 +55,30 @@ class Far:
 
     def close(self) -> None:
         self.closed = True
+
+
+class Decider:
+    """An endpoint that only decides: for Paris, wherever it stands."""
+
+    name, fingerprint = "decider", "decider"
+    abilities = frozenset({"decide"})
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[int, Response]]:
+        for index, request in enumerate(requests):
+            assert isinstance(request, Decide)
+            texts = [text for _, text in request.options]
+            shares = tuple(0.7 if text == "Paris" else 0.1 for text in texts)
+            yield index, Decision(shares, texts.index("Paris"))
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_model_that_only_decides_is_tried_by_a_decision(database: Database):
+    (decided,) = tried(database, scripted("decider"), lambda _: Decider()).ability_tests
+    assert (decided.ability, decided.mode, decided.problem) == ("decide", "multiple_choice", "")
+    assert (decided.answer, decided.correct, decided.requests) == ("Paris", True, 3)
+    assert decided.probability == pytest.approx(0.7)
 
 
 def test_each_ability_is_tried_for_real(database: Database):

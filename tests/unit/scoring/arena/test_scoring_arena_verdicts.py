@@ -8,12 +8,14 @@ from evalui.proportions import wilson_interval
 from evalui.scoring.arena.battles import Battle, tallies
 from evalui.scoring.arena.categories import not_bad_shares
 from evalui.scoring.arena.verdicts import (
+    UNWORDED_RULES,
     ConflictRule,
     battles_from_verdicts,
     judge_reliability,
     judge_verdicts,
     panel_verdicts,
 )
+from evalui.scoring.choice.decisions import NAMED
 from evalui.types import NO_REFERENCE, Contestant, Duel, Reading, Trial, Variant, Verdict
 
 
@@ -113,8 +115,9 @@ def test_what_was_asked_again_and_what_came_of_it_is_counted():
         said("q1", "xy", "A"),
         replace(said("q2", "xy", "B"), retried=True),
         replace(said("q3", "xy", "-"), retried=True),
-        replace(said("q4", "xy", "A"), rule="schema"),
+        *(replace(said("q4", "xy", "A"), rule=rule) for rule in UNWORDED_RULES),
     ]
+    assert NAMED in UNWORDED_RULES  # a decision without probabilities is no text
     found = judge_reliability(judged, [])
     assert (found.retried, found.recovered, found.as_text) == (2, 1, 2)
 

@@ -1,11 +1,13 @@
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from strata_examples import simulated, stratum_of
 
-from evalui.scoring.bias.counts import consistency, plurality_by_chance
+from evalui.proportions import wilson_interval
+from evalui.scoring.bias.counts import OrderFlip, consistency, order_flips, plurality_by_chance
 from evalui.scoring.choice.trial_grid import TIED, UNREADABLE, OptionCountStratum
 
 
@@ -92,3 +94,80 @@ def test_blind_guessing_has_no_kappa_and_the_plurality_of_chance():
     assert found.content.kappa == pytest.approx(0, abs=0.02)
     assert found.position.kappa == pytest.approx(0, abs=0.02)
     assert found.content.plurality == pytest.approx(found.chance, abs=0.01)
+
+
+# ---------------------------------------------------------------- changes between two orders
+
+
+def changes(one: OptionCountStratum) -> dict[tuple[int, int], float | None]:
+    return {(each.first, each.second): each.share and each.share.value for each in pairs_of(one)}
+
+
+def pairs_of(one: OptionCountStratum) -> tuple[OrderFlip, ...]:
+    return order_flips(one).pairs
+
+
+def test_each_pair_of_orders_has_its_changes():
+    """Orders ABC, CAB, BCA: one sticks to its option, one to its slot, one changes once."""
+    choices = np.array([[0, 1, 2], [0, 0, 0], [0, 1, 0]])
+    one = stratum_of(choices, np.zeros(3, dtype=np.intp), n_options=3)
+    third = 1 / 3
+    assert changes(one) == {(0, 1): third, (0, 2): 2 * third, (1, 2): 2 * third}
+    found = order_flips(one)
+    assert found.share
+    assert found.share.value == pytest.approx((0 + 3 + 2) / 9)
+    assert (found.share.n, found.pairs[0].share) == (3, wilson_interval(1, 3))
+
+
+def test_what_is_no_choice_is_no_change():
+    choices = np.array([[0, UNREADABLE], [0, TIED], [0, 0], [UNREADABLE, TIED]])
+    one = stratum_of(choices, np.zeros(4, dtype=np.intp), n_options=2)
+    (pair,) = pairs_of(one)
+    assert pair.share == wilson_interval(1, 1)
+    silent = order_flips(one_question([UNREADABLE] * 4))
+    assert silent.share is None
+    assert [pair.share for pair in silent.pairs] == [None] * 6
+
+
+def test_the_changes_complete_the_agreement_of_orders():
+    one = simulated(50, np.random.default_rng(0), pattern="all_possible")
+    found = consistency(one)
+    assert found
+    assert found.flips.share
+    assert found.flips.share.value == pytest.approx(1 - found.content.pairs)
+    assert len(found.flips.pairs) == 23, "of many orders those with the one as written"
+    assert {pair.first for pair in found.flips.pairs} == {0}
+
+
+def test_repeats_and_clusters_make_ranges_wider_than_as_many_questions():
+    one = simulated(40, np.random.default_rng(1))
+    four = replace(
+        one,
+        ids=np.tile(one.ids, 4),
+        choice=np.tile(one.choice, (4, 1)),
+        target=np.tile(one.target, (4, 1)),
+        chances=None,
+    )
+    copies = replace(four, cluster=np.tile(np.arange(40), 4))
+    twice = replace(
+        one,
+        orders=np.tile(one.orders, (2, 1)),
+        choice=np.tile(one.choice, (1, 2)),
+        target=np.tile(one.target, (1, 2)),
+        chances=None,
+        n_repeats=2,
+    )
+    alone, apart, clustered, repeated = (
+        pairs_of(each)[0].share for each in (one, four, copies, twice)
+    )
+    assert alone
+    assert apart
+    assert clustered
+    assert repeated
+    assert alone.value == apart.value == clustered.value == repeated.value
+    wide, narrow, same, again = (
+        each.high - each.low for each in (alone, apart, clustered, repeated)
+    )
+    assert narrow < 0.6 * wide
+    assert same == pytest.approx(wide, rel=0.05)
+    assert again == pytest.approx(wide, rel=0.05)

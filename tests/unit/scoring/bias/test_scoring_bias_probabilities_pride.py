@@ -3,7 +3,12 @@ import pytest
 from numpy.typing import NDArray
 from strata_examples import simulated, stratum_of
 
-from evalui.scoring.bias.probabilities import estimate_pride, mean_over_orders, slot_prior
+from evalui.scoring.bias.probabilities import (
+    estimate_pride,
+    mean_over_orders,
+    slot_prior,
+    summarise_label_mass,
+)
 from evalui.scoring.choice.trial_grid import OptionCountStratum
 
 
@@ -70,3 +75,11 @@ def test_there_is_no_prior_without_probabilities_or_with_one_order():
 def test_a_fair_model_has_an_even_prior():
     chances: NDArray[np.float64] = np.full((3, 4, 4), 0.25)
     assert slot_prior(chances) == pytest.approx(np.full(4, 0.25))
+
+
+def test_the_mass_and_its_quantiles():
+    found = summarise_label_mass([i / 100 for i in range(101)])
+    assert found
+    assert (found.n, found.mean) == (101, pytest.approx(0.5))
+    assert found.quantiles == pytest.approx((0.05, 0.25, 0.5, 0.75, 0.95))
+    assert summarise_label_mass([]) is None

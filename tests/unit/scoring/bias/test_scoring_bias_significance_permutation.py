@@ -90,3 +90,19 @@ def test_the_table_lists_every_arrangement_once():
     }
     drawn = permuted_counts(one, 500, np.random.default_rng(7)).choices
     assert {tuple(row) for row in drawn.tolist()} == expected
+
+
+@pytest.mark.parametrize("n_options", [40, 120, 255])
+def test_many_options_are_shuffled_as_few(n_options: int):
+    """Of 120 options an answer has more than 256 kinds: wrong, right or tied, and the option."""
+    one = simulated(3, np.random.default_rng(0), n_options=n_options)
+    one.choice[0, :9], one.choice[1, :9] = TIED, UNREADABLE
+    seen, drawn = observed_counts(one), permuted_counts(one, 20, np.random.default_rng(1))
+    assert (drawn.choices.sum(axis=1) == seen.choices.sum()).all()
+    assert (drawn.hits.sum(axis=1) == seen.hits.sum()).all()
+    assert (drawn.targets.sum(axis=1) == seen.targets.sum()).all()
+    assert len(np.unique(drawn.choices, axis=0)) == 20
+    own = replace(one, orders=np.tile(one.orders[None], (3, 1, 1)))
+    again = permuted_counts(own, 20, np.random.default_rng(1))
+    assert (again.choices.sum(axis=1) == seen.choices.sum()).all()
+    assert (again.hits.sum(axis=1) == seen.hits.sum()).all()

@@ -143,7 +143,7 @@ def test_copied_questions_find_no_bias_that_is_not_there(n_options: int):
                 ids=np.repeat(one.ids, 4),
                 choice=np.repeat(one.choice, 4, axis=0),
                 target=np.repeat(one.target, 4, axis=0),
-                probabilities=None,
+                chances=None,
                 cluster=np.repeat(np.arange(25), 4) if told else None,
             )
             test = permutation_test(copies, draws=99)

@@ -20,6 +20,9 @@ def test_a_biased_model_has_a_red_light_and_every_figure():
     assert found.consistency
     assert found.prior
     assert found.calibration
+    assert found.calibration.aurc.floor_high
+    assert found.risk
+    assert len(found.risk.gates) == 2
     assert found.original_floor
     assert found.tests.permutation
     assert found.spread.max_share_deviation
@@ -48,7 +51,7 @@ def test_one_order_has_a_floor_and_no_light():
 
 
 def test_replies_have_no_probabilities_and_no_prior():
-    one = replace(simulated(40, np.random.default_rng(3)), probabilities=None)
+    one = replace(simulated(40, np.random.default_rng(3)), chances=None)
     (found,) = measure_bias(as_trials(one), "circular").strata
     assert (found.prior, found.calibration, found.ece, found.brier) == (None,) * 4
     assert found.tests.permutation
@@ -59,6 +62,8 @@ def test_no_draws_leave_out_the_tests_and_the_light():
         as_trials(simulated(40, np.random.default_rng(4))), "circular", draws=0
     ).strata
     assert (found.tests.permutation, found.original_floor, found.level) == (None, None, "na")
+    assert found.calibration
+    assert (found.calibration.ece.low, found.calibration.ece.floor, found.risk) == (None,) * 3
     assert found.tests.cochran_q
 
 

@@ -5,9 +5,14 @@ import pytest
 
 from evalui.proportions import wilson_interval
 from evalui.replies import read_strict, read_tolerant
-from evalui.scoring.choice.answer_format import format_metrics
+from evalui.scoring.choice.answer_format import (
+    DecisionCounts,
+    decision_counts,
+    format_metrics,
+)
+from evalui.scoring.choice.decisions import read_decision
 from evalui.scoring.choice.options import reading_of_scores
-from evalui.types import Reading, Trial, Variant
+from evalui.types import Decision, Reading, Trial, Variant
 
 CITIES = ("Paris", "London", "Rome", "Berlin")
 ORIGIN = Variant((0, 1, 2, 3))
@@ -141,3 +146,60 @@ def test_no_trials_are_a_mistake_of_ours():
 def test_near_ties_are_decided_by_less_than_bfloat16_may_sway(trial: dict[str, Any], near: int):
     readings = {"raw": Reading(0, 1.0, "raw")}
     assert format_metrics([Trial("q", ORIGIN, 0, "raw", readings, **trial)]).near_ties == near
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def decided(name: str, decision: Decision, *, target: int = 0) -> Trial:
+    """A decision between two options as the mode grades it."""
+    read = read_decision(decision, ("A", "B"), target)
+    return Trial(
+        name,
+        Variant((0, 1)),
+        target,
+        "forced",
+        read.readings,
+        probabilities=read.probabilities,
+        mass=read.mass,
+        truncated=decision.truncated,
+    )
+
+
+def test_what_decisions_hold_is_counted():
+    """Two refuse, one of them with numbers; one lacks some, one has no sum, two tie."""
+    given = [
+        Decision((0.75, 0.25), 0),
+        Decision((), None, refused=True),
+        Decision((0.5, 0.5), None, refused=True),
+        Decision((), 1),
+        Decision((0.75, 0.75), 0),
+        Decision((0.5, 0.5), 1, truncated=True),
+        Decision((0.25, 0.75), 0),
+        Decision((0.25, 0.5), 0),
+    ]
+    found = decision_counts([decided(f"q{n}", each) for n, each in enumerate(given)])
+    assert found == DecisionCounts(
+        n=8, refused=2, missing=1, no_sum=2, tied=3, rounded=2, truncated=1, disagreeing=2
+    )
+
+
+def test_a_tie_agrees_with_either_option_and_with_no_third():
+    read = read_decision(Decision((0.4, 0.4, 0.2), 2), ("A", "B", "C"), 0)
+    one = Trial("q", Variant((0, 1, 2)), 0, "forced", read.readings, read.probabilities, read.mass)
+    assert decision_counts([one]).disagreeing == 1
+    assert decision_counts([decided("q", Decision((0.5, 0.5), 1))]).disagreeing == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "decimals"),
+    [((1.0, 0.0), 0), ((0.9, 0.1), 1), ((0.67, 0.34), 2), ((0.33333, 0.66667), None), ((), None)],
+)
+def test_probabilities_are_rounded_as_they_were_given(
+    given: tuple[float, ...], decimals: int | None
+):
+    """Those that sum to 1.01 are scored as shares of it, and were given with two decimals."""
+    whole, found = Decision((1.0, 0.0), 0), Decision(given, 0)
+    assert decision_counts([decided("q", found), decided("r", found)]).rounded == decimals
+    mixed = decision_counts([decided("q", found), decided("r", whole)]).rounded
+    assert mixed == (decimals if given else 0)

@@ -4,7 +4,7 @@ from evalui.messages import Messages
 from evalui.report.html import Html
 from evalui.report.words import in_words
 from evalui.runs.results import SentPrompt
-from evalui.types import Generate, Loglik, Prompt, Request
+from evalui.types import Decide, Loglik, Prompt, prompt_of
 from evalui.ui.components.pictures import Pictures
 from evalui.ui.components.templates import fill
 
@@ -14,8 +14,10 @@ _END = 24  # characters of a prompt before what a model is asked to continue it 
 def sent_prompt(
     t: Messages, sent: SentPrompt, shots: int, subject: str, pictures: Pictures
 ) -> Html:
-    """The requests of one order; of several that differ in their end, the prompt stands once."""
-    prompt, scored = _prompt_of(sent.requests[0]), _prompt_of(sent.scored[0])
+    """The requests of one order; of several that differ in their end, the prompt stands once. Of a
+    decision it is followed by what is to be decided, and by each option under its key.
+    """
+    prompt, scored = prompt_of(sent.requests[0]), prompt_of(sent.scored[0])
     before, shown = split_prompt(prompt, scored)
     n = f"{len(_text(before)):,}"
     fold = t.count("question.fold", shots) if shots else t("question.fold_instruction")
@@ -34,6 +36,7 @@ def sent_prompt(
             for each in sent.requests
             if isinstance(each, Loglik)
         ],
+        decisions=[each for each in sent.requests if isinstance(each, Decide)],
     )
 
 
@@ -58,7 +61,3 @@ def split_prompt(prompt: Prompt, scored: Prompt) -> tuple[Prompt, Prompt]:
 
 def _text(prompt: Prompt) -> str:
     return prompt if isinstance(prompt, str) else "\n".join(turn.content for turn in prompt)
-
-
-def _prompt_of(request: Request) -> Prompt:
-    return request.prompt if isinstance(request, Generate) else request.context

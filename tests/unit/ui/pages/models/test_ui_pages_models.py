@@ -12,7 +12,9 @@ from types import SimpleNamespace
 
 import gradio as gr
 import pytest
+from decision_server import DecisionServer
 from drawn_page import DrawnPage
+from endpoint_server_examples import MODEL
 from ui_examples import HOSTILE, MODELS
 
 from evalui.app import models_service
@@ -674,6 +676,35 @@ def test_an_endpoint_is_added(desk: AppService):
     entry = desk.models.catalog()["far"]
     assert (entry.backend, entry.chat) == ("openai", True)
     assert entry.options == {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "FAR_API_KEY"}
+
+
+def test_a_server_of_decisions_is_added_by_its_address_and_says_what_it_is(desk: AppService):
+    with DecisionServer() as server:
+        save(desk, **ENDPOINT | {"address": server.url, "path": MODEL})
+        settled(desk)
+        told = unescape(row(desk, "far"))
+        for line in ("letters", "texts", "replies"):
+            assert f"No {line}: it answers decisions and writes no text." in told
+        assert "No pictures: it is asked for decisions in text alone, without pictures." in told
+        assert "No decisions" not in told
+        desk.models.queue_test("far", "local")
+        assert Worker(desk.database, desk.models.catalog).run_test_once()
+    tried = row(desk, "far").partition('class="tried"')[2]
+    assert "decisions" in tried
+    assert "No option stands out." in tried  # the server finds all of them as probable
+
+
+def test_the_interface_of_an_endpoint_is_chosen_and_stays(desk: AppService):
+    save(desk, **ENDPOINT)
+    assert "api" not in desk.models.catalog()["far"].options
+    assert field(desk, "Interface") == "auto"
+    save(desk, "edit=far", api="decision")
+    assert desk.models.catalog()["far"].options["api"] == "decision"
+    assert field(desk, "Interface") == "decision"
+    save(desk, "edit=far", path="gpt-2")
+    assert desk.models.catalog()["far"].options["api"] == "decision"
+    save(desk, "edit=far", api="auto")
+    assert "api" not in desk.models.catalog()["far"].options
 
 
 def test_an_endpoint_without_a_model_lacks_only_the_model(desk: AppService):

@@ -52,7 +52,10 @@ def shown(room: AppService, run: str, view: str, language: Language = "en", **mo
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("log", ["lmeval", "inspect", "evalscope", "opencompass", "helm"])
+@pytest.mark.parametrize(
+    "log",
+    ["lmeval", "inspect", "evalscope", "../evalscope_decisions/kinds", "opencompass", "helm"],
+)
 def test_every_view_of_every_harness_is_drawn(
     room: AppService, log: str, view: str, language: Language
 ):

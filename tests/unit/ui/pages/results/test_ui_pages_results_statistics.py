@@ -65,7 +65,7 @@ def test_each_figure_has_its_clustered_error_and_design_effect(room: AppService,
 
 def test_few_questions_are_tested_too(room: AppService):
     shown = page(room, ran(room, ("capitals.csv", GOOD), models=["biased", "second"]))
-    assert "too few questions" not in shown
+    assert "too few questions" not in shown.partition("When to act")[0]
     assert "p = .250" in shown
 
 

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
-from ui_choice_examples import questions
-from ui_examples import GOOD, HOSTILE
+from decision_server import DecisionServer
+from endpoint_server_examples import MODEL
+from ui_choice_examples import new_desk, questions, ran
+from ui_examples import GOOD, HOSTILE, MODELS
 from ui_samples_examples import link, listed, pager, query, samples, show, step
 
 from evalui.app.datasets import store_upload
@@ -219,6 +222,28 @@ def test_without_worked_examples_nothing_is_folded(desk: AppService, finished: F
     prompt = show(desk, finished(**LETTERS_ONLY), {"q": "capitals/2"}).partition("Prompt, as")[2]
     assert "<details" not in prompt
     assert "Question: Capital of Italy?\nA. Paris" in prompt
+
+
+def test_a_decision_is_shown_with_its_question_and_each_option_under_its_key(tmp_path: Path):
+    with DecisionServer() as server:
+        entry = f'[decider]\nbackend = "openai"\npath = "{MODEL}"\n'
+        entry += f'options = {{ base_url = "{server.url}", api = "decision" }}\n'
+        desk = new_desk(tmp_path, MODELS + entry)
+        run_id = ran(desk, ("capitals.csv", GOOD), models=["decider"], labels="neutral")
+        orders = [each for each in server.questions if "Italy" in each.context]
+    asked = next(each for each in orders if each.options[0][1] == "Paris")  # as written
+    page = show(desk, run_id, {"q": "capitals/2"})
+    shown = text(page.partition("Prompt, as sent")[2])
+    options = " ".join(f"{key} {text}" for key, text in asked.options)
+    assert f"{asked.context} {asked.question} {options}" in shown
+    assert not {key for key, _ in asked.options} & {"A", "B", "C", "D"}
+    # All are as probable as each other; the server names the first.
+    table = text(page.partition("Prompt, as sent")[0])
+    keys = [key for key, _ in asked.options]
+    assert f"key {keys[0]} tie" in table
+    assert all(f"{letter} 25 key {key}" in table for letter, key in zip("ABCD", keys, strict=True))
+    assert "option it named A" in table
+    assert "exactly one letter" not in table
 
 
 def test_the_prompt_of_another_order_has_its_own_address(desk: AppService, finished: Finished):
