@@ -30,7 +30,7 @@ def chat(chat_entry: ModelEntry) -> Iterator[Model]:
 
 def test_chat_alone_is_found_to_score_replies(chat_entry: ModelEntry, chat: Model):
     assert chat.abilities == {"next_token", "loglik", "generate", "schema"}
-    assert not describe(chat_entry).missing_reasons
+    assert describe(chat_entry).missing_reasons.keys() == {"decide"}
 
 
 def test_options_after_a_question_are_scored_as_transformers_does(chat: Model, reference: Model):
