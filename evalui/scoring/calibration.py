@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evalui.scoring.choice.decisions import HALF_STEP
 from evalui.scoring.choice.trial_grid import OptionCountStratum
 from evalui.scoring.statistics.intervals import (
     INTERVAL_PERCENTILES,
@@ -34,7 +35,6 @@ GATES = (0.8, 0.9)  # probabilities that every order of a question has to reach
 MIN_ACTED = 10  # questions at or above a threshold that is chosen
 _MOST_POINTS = 100  # of a curve
 LEAST_PROBABILITY = 1e-12  # in the logarithm, as EvalScope has it
-MOST_ROUNDED = 0.005  # what two decimals make 0
 _MAX_SIMULATED = 4_000_000  # outcomes of questions in all simulations together
 _STEP = 40  # with so many simulations less one, the ends of 95 % are simulations themselves
 _MOST_STEPS, _LEAST_STEPS = 25, 5  # 999 simulations, or 199
@@ -411,7 +411,7 @@ def _simulated(asked: _Questions, most: int, seed: int) -> NDArray[np.float64]:
     nlls = -np.log(np.maximum(asked.ranked, LEAST_PROBABILITY))
     starts: NDArray[np.intp] = np.arange(n, dtype=np.intp) * n_options
     zeros = (asked.ranked == 0).sum(axis=1)
-    rounded = min(MOST_ROUNDED, asked.ranked[asked.ranked > 0].min() / 2)
+    rounded = min(HALF_STEP, asked.ranked[asked.ranked > 0].min() / 2)
     rng = np.random.default_rng(seed)
     made = [np.zeros((0, 4))]
     for rows in _chunks(simulations, n):

@@ -16,7 +16,7 @@ from evalui.types import LETTERS, Decision, Labels, Reading, Variant
 # How far a sum may lie from 1, what each number that is rounded to two decimals may add, and what
 # sums of floats may be off. These are EvalScope's (1.14.1, `api/model/decision.py`), so that the
 # same answers are scored.
-_SUM_TOLERANCE, _HALF_STEP, _EPSILON = 0.02, 0.005, 1e-12
+_SUM_TOLERANCE, HALF_STEP, _EPSILON = 0.02, 0.005, 1e-12
 # Why an option could not be read, or by what it was.
 REFUSED, MISSING, NO_SUM, NAMED = "refused", "no-probabilities", "no-sum", "named"
 # Keys without an order: no two share a letter in the same place with their neighbours.
@@ -72,10 +72,10 @@ def sums_to_one(probabilities: Sequence[float]) -> bool:
     """
     total, tolerance = math.fsum(probabilities), _SUM_TOLERANCE
     if all(round(each, 2) == each for each in probabilities):
-        least = math.fsum(max(0.0, each - _HALF_STEP) for each in probabilities)
-        most = math.fsum(min(1.0, each + _HALF_STEP) for each in probabilities)
+        least = math.fsum(max(0.0, each - HALF_STEP) for each in probabilities)
+        most = math.fsum(min(1.0, each + HALF_STEP) for each in probabilities)
         if least <= 1 + _EPSILON and most >= 1 - _EPSILON:
-            tolerance = max(tolerance, len(probabilities) * _HALF_STEP)
+            tolerance = max(tolerance, len(probabilities) * HALF_STEP)
     return total > 0 and abs(total - 1) <= tolerance + _EPSILON
 
 
