@@ -99,14 +99,7 @@ def catalog(folder: Path, server: DecisionServer, *options: str) -> Path:
 def test_a_run_by_library_has_the_figures_of_the_decisions(
     leaning: DecisionServer, lands: Path
 ) -> None:
-    with evalui.evaluate(
-        str(lands),
-        models="toy",
-        models_file=catalog(lands.parent, leaning),
-        mode="multiple_choice",
-        orders="circular",
-        progress=False,
-    ) as run:
+    with evaluated(lands, leaning) as run:
         trials = decided_trials(LEANING, ASKED)
         assert said_in(run.trials()) == said(trials)
         metrics = run.metrics().set_index("metric")["value"]
@@ -118,18 +111,24 @@ def test_a_run_by_library_has_the_figures_of_the_decisions(
         assert bias["permutation_p"] < 0.001
 
 
+def evaluated(lands: Path, server: DecisionServer, **more: Any) -> evalui.Run:
+    """The run of the library that asks the server in every order."""
+    return evalui.evaluate(
+        str(lands),
+        models="toy",
+        models_file=catalog(lands.parent, server),
+        mode="multiple_choice",
+        orders="circular",
+        progress=False,
+        **more,
+    )
+
+
 @pytest.mark.parametrize("form", ["systemone", "decisions"])
 def test_what_a_server_leaves_out_is_counted_and_never_guessed(form: Form, lands: Path) -> None:
     with (
         DecisionServer(DecisionBehaviour(form=form, answer=FAULTY)) as server,
-        evalui.evaluate(
-            str(lands),
-            models="toy",
-            models_file=catalog(lands.parent, server),
-            mode="multiple_choice",
-            orders="circular",
-            progress=False,
-        ) as run,
+        evaluated(lands, server) as run,
     ):
         (row,) = run.frame("decisions").to_dict("records")
         assert said_in(run.trials()) == said(decided_trials(FAULTY, ASKED))
@@ -143,15 +142,7 @@ def test_keys_are_dealt_as_the_mode_says(lands: Path, labels: Labels) -> None:
     decider = PlantedDecider(right_texts(ASKED), by_key={"A": 2.0, "kz": 2.0})
     with (
         DecisionServer(DecisionBehaviour(answer=decider)) as server,
-        evalui.evaluate(
-            str(lands),
-            models="toy",
-            models_file=catalog(lands.parent, server),
-            mode="multiple_choice",
-            orders="circular",
-            labels=labels,
-            progress=False,
-        ) as run,
+        evaluated(lands, server, labels=labels) as run,
     ):
         assert said_in(run.trials()) == said(decided_trials(decider, ASKED, labels=labels))
 
